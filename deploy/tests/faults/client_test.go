@@ -31,7 +31,7 @@ var temporary = map[string]struct{ status, wait int }{
 
 // call is one request of the API.
 type call struct {
-	method, path, body, idempotencyKey string
+	method, path, body, idempotencyKey, ifMatch string
 	// problems are the codes of valid responses.
 	problems []string
 }
@@ -130,6 +130,9 @@ func (c *client) sendOnce(ctx context.Context, what call) (answer, error) {
 	if what.method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", what.idempotencyKey)
+	}
+	if what.ifMatch != "" {
+		req.Header.Set("If-Match", what.ifMatch)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {

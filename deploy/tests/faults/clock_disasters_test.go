@@ -3,18 +3,14 @@
 package faults_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/deps"
@@ -43,10 +39,7 @@ func clocksDiffer() disaster {
 			own := d.dedicated[clockSource]
 			own.busy.Lock()
 			defer own.busy.Unlock()
-			var data string
-			d.withConn(ctx, t, own.instance.Address, func(conn *pgx.Conn) {
-				require.NoError(t, conn.QueryRow(ctx, "SHOW data_directory").Scan(&data))
-			})
+			data := queryOne[string](ctx, t, own.instance.Address, "SHOW data_directory")
 			require.NoError(t, own.end(ctx, syscall.SIGINT))
 			writeClock(t, d.clockFile, clockBehind)
 			require.NoError(t, os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o600))
@@ -87,12 +80,10 @@ func monthAhead() disaster {
 func (d *drill) awaitMaintenance(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, i := range d.of(identity.Events) {
-		done := func() bool {
-			runs := i.metric(ctx, t, `gifting_periodic_runs_total{`, `work="feed maintenance"`)
-			return len(runs) > 0
-		}
-		waitFor(catchUp, done)
-		require.True(t, done(), "%s has not maintained the feed", i.name)
+		done := waitFor(catchUp, func() bool {
+			return len(i.metric(ctx, t, `gifting_periodic_runs_total{`, `work="feed maintenance"`)) > 0
+		})
+		require.True(t, done, "%s has not maintained the feed", i.name)
 	}
 }
 
@@ -124,10 +115,7 @@ func writeClock(t *testing.T, file string, ahead time.Duration) {
 func (d *drill) setClock(ctx context.Context, t *testing.T, database string, ahead time.Duration) {
 	t.Helper()
 	writeClock(t, d.clockFile, ahead)
-	var now time.Time
-	d.withConn(ctx, t, d.dedicated[database].instance.Address, func(conn *pgx.Conn) {
-		require.NoError(t, conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now))
-	})
+	now := queryOne[time.Time](ctx, t, d.dedicated[database].instance.Address, "SELECT clock_timestamp()")
 	require.InDelta(t, ahead.Seconds(), time.Until(now).Seconds(), 1)
 }
 
@@ -143,25 +131,4 @@ func (d *drill) checkClock(ctx context.Context, t *testing.T, ahead time.Duratio
 		found = found || seconds > ahead.Seconds()-1 && seconds < ahead.Seconds()+1
 	}
 	d.require(found, loss, d.prepared, time.Now(), "the relay measures a clock that is %s ahead as %v", ahead, measured)
-}
-
-// metric returns the values of the series that begin with the name and have the label.
-func (i *instance) metric(ctx context.Context, t *testing.T, name, label string) (values []float64) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.metrics+"/metrics", http.NoBody)
-	require.NoError(t, err)
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		line := lines.Text()
-		if !strings.HasPrefix(line, name) || !strings.Contains(line, label) {
-			continue
-		}
-		var value float64
-		_, err := fmt.Sscan(line[strings.LastIndex(line, " ")+1:], &value)
-		require.NoError(t, err, line)
-		values = append(values, value)
-	}
-	return values
 }

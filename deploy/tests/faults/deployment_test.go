@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local"
@@ -216,15 +215,6 @@ func (d *deployment) connect(t *testing.T, database string) *pgx.Conn {
 	return conn
 }
 
-// pool is connect for several goroutines.
-func (d *deployment) pool(t *testing.T, database string) *pgxpool.Pool {
-	t.Helper()
-	pool, err := pgxpool.New(t.Context(), d.urlOf(t, database))
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
-	return pool
-}
-
 // dial connects directly to the first or second instance of a service, for even or odd n.
 func (d *deployment) dial(t *testing.T, service identity.Name, n int) *local.Conn {
 	t.Helper()
@@ -270,6 +260,15 @@ func (d *deployment) newReader(t *testing.T, name, tenant, brand string, scopes 
 	r, err := d.createKey(t.Context(), name, tenant, brand, scopes...)
 	require.NoError(t, err)
 	return r
+}
+
+// setWebhook lets the key receive webhooks at the address.
+func (d *deployment) setWebhook(t *testing.T, r reader, url string) {
+	t.Helper()
+	_, err := d.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: &url,
+	})
+	require.NoError(t, err)
 }
 
 // previousVariable names the revision that the instances run before they are restarted. The default is the last release.

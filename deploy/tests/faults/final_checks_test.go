@@ -73,14 +73,14 @@ func (f *fixture) awaitStock(t *testing.T, within time.Duration) {
 	t.Helper()
 	by := f.client.with(f.newReader(t, "stock", seed.Direct, "", allScopes...).key)
 	held, remaining := 0, -1
-	waitFor(within, func() bool {
+	addUp := waitFor(within, func() bool {
 		held = heldUnits(f.list(t, by, "/orders?updatedSince="+f.began.UTC().Format("2006-01-02T15:04:05Z")), f.campaign)
 		if n, ok := remainingUnits(t.Context(), by, f.campaign); ok {
 			remaining = n
 		}
 		return held+remaining == units
 	})
-	f.require(held+remaining == units, stock, f.began, time.Now(), "of %d units orders hold %d and %d remain", units, held, remaining)
+	f.require(addUp, stock, f.began, time.Now(), "of %d units orders hold %d and %d remain", units, held, remaining)
 }
 
 // readFinalState reads the stored records once all orders are where they stop, waits for their events in the feed, and reads
@@ -175,12 +175,16 @@ func (f *fixture) complete(c *checker) bool {
 	return len(f.missingWebhooks(c)) == 0
 }
 
-func waitFor(within time.Duration, ready func() bool) {
+// waitFor reports whether it becomes ready within the time.
+func waitFor(within time.Duration, ready func() bool) bool {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(within); time.Now().Before(deadline) && !ready(); {
-		<-ticker.C
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); <-ticker.C {
+		if ready() {
+			return true
+		}
 	}
+	return false
 }
 
 // searchPersonalData looks for the marked values in everything that the platform stores or writes: logs, databases, Redis

@@ -25,7 +25,6 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 const writers, approvingWriters = 32, 8
@@ -178,11 +177,7 @@ func (f *fixture) addReader(t *testing.T, r reader) {
 	follows.waits = len(f.followers)%2 == 1
 	f.followers = append(f.followers, follows)
 	f.endpoints = append(f.endpoints, newEndpoint(r, f.results, f.newRandom(), f.refuseIn))
-	url := fmt.Sprintf("%s/%d", f.receivers, len(f.endpoints)-1)
-	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
-		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(url),
-	})
-	require.NoError(t, err)
+	f.setWebhook(t, r, fmt.Sprintf("%s/%d", f.receivers, len(f.endpoints)-1))
 }
 
 // use runs all users for a time, while faults are injected.

@@ -3,7 +3,6 @@
 package faults_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,10 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/identity"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // TestUpgradeToTheNextRelease upgrades a gateway of this version to the release after it before the services that it needs, and
@@ -73,31 +70,32 @@ func upgradeGatewayFirst(t *testing.T, this, next string) (wrong []string) {
 	}
 	refuses := func(step string) {
 		order := user.requireRecord(t, user.send(t, newPost("/orders", toJSON(orderBody(user.product, user.brand)))))
-		status, retryAfter := u.cancel(t, gateway, user.client.key, order, `"stale"`)
+		status, retryAfter := user.cancel(t, gateway, order, `"stale"`)
 		check(step, status == http.StatusServiceUnavailable && retryAfter != "", "a condition of an older service: %d", status)
 		read := user.send(t, call{method: http.MethodGet, path: "/orders/" + order})
 		check(step, !strings.Contains(read, "CANCELLED"), "the condition was ignored")
-		status, _ = u.cancel(t, gateway, user.client.key, order, "")
+		status, _ = user.cancel(t, gateway, order, "")
 		check(step, status == http.StatusOK, "a change without a condition: %d", status)
 	}
 
 	step := "gateway first"
 	gateway.replace(t, u.newer, true)
-	require.Never(t, func() bool { return ready(t.Context(), http.DefaultClient, gateway.readyz()) }, 3*time.Second, readinessInterval)
-	check(step, strings.Contains(gateway.reason(t.Context()), "orders"), "/readyz does not name the older service")
+	require.Never(t, func() bool { return gateway.ready(t.Context()) }, 3*time.Second, readinessInterval)
+	_, reason := gateway.ask(t.Context(), "/readyz")
+	check(step, strings.Contains(reason, "orders"), "/readyz does not name the older service")
 	refuses(step)
 
 	step = "one of two instances of orders"
 	orders[0].replace(t, u.newer, true)
-	check(step, !ready(t.Context(), http.DefaultClient, gateway.readyz()), "the gateway is ready")
+	check(step, !gateway.ready(t.Context()), "the gateway is ready")
 
 	step = "both instances of orders"
 	orders[1].replace(t, u.newer, false)
 	gateway.awaitReady(t)
 	order := user.requireRecord(t, user.send(t, newPost("/orders", toJSON(orderBody(user.product, user.brand)))))
-	status, _ := u.cancel(t, gateway, user.client.key, order, `"stale"`)
+	status, _ := user.cancel(t, gateway, order, `"stale"`)
 	check(step, status == http.StatusPreconditionFailed, "a stale condition: %d", status)
-	status, _ = u.cancel(t, gateway, user.client.key, order, "*")
+	status, _ = user.cancel(t, gateway, order, "*")
 	check(step, status == http.StatusOK, "a condition that holds: %d", status)
 	check(step, u.arrives(received, order, newEventType), "older readers do not send the new event")
 	feed := user.send(t, call{method: http.MethodGet, path: "/events?limit=100"})
@@ -108,48 +106,25 @@ func upgradeGatewayFirst(t *testing.T, this, next string) (wrong []string) {
 		i.replace(t, u.older, n == 0)
 		i.awaitReady(t)
 	}
-	check(step, ready(t.Context(), http.DefaultClient, gateway.readyz()), "the gateway is no longer ready")
+	check(step, gateway.ready(t.Context()), "the gateway is no longer ready")
 	refuses(step)
 	gateway.replace(t, u.older, true)
 	gateway.awaitReady(t)
-	status, _ = u.cancel(t, gateway, user.client.key, order, `"stale"`)
+	status, _ = user.cancel(t, gateway, order, `"stale"`)
 	check(step, status == http.StatusPreconditionFailed, "a stale condition at this version: %d", status)
 	return wrong
 }
 
-func (i *instance) readyz() string { return "http://" + i.metrics + "/readyz" }
-
 // cancel cancels an order through one gateway, once.
-func (u *upgrade) cancel(t *testing.T, by *instance, key, order, ifMatch string) (status int, retryAfter string) {
+func (u *upgradeUser) cancel(t *testing.T, by *instance, order, ifMatch string) (status int, retryAfter string) {
 	t.Helper()
+	one := *u.client
+	one.bases = []string{baseOf(by.addr)}
 	what := newPost("/orders/"+order+":cancel", cancellation)
-	req, err := http.NewRequestWithContext(t.Context(), what.method, baseOf(by.addr)+what.path, strings.NewReader(what.body))
+	what.ifMatch = ifMatch
+	a, err := one.sendOnce(t.Context(), what)
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+key)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Idempotency-Key", what.idempotencyKey)
-	if ifMatch != "" {
-		req.Header.Set("If-Match", ifMatch)
-	}
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	return res.StatusCode, res.Header.Get("Retry-After")
-}
-
-// reason is why the instance is not ready, as it says itself; empty if it does not answer.
-func (i *instance) reason(ctx context.Context) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, i.readyz(), http.NoBody)
-	if err != nil {
-		return ""
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, _ := io.ReadAll(res.Body)
-	return string(body)
+	return a.status, a.header.Get("Retry-After")
 }
 
 // receiveWebhooks lets a key of its own receive the bodies of webhooks.
@@ -161,10 +136,7 @@ func (u *upgrade) receiveWebhooks(t *testing.T, tenant string, received chan<- s
 	}))
 	t.Cleanup(server.Close)
 	r := u.newReader(t, "receiver", tenant, "", allScopes...)
-	_, err := u.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
-		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(server.URL),
-	})
-	require.NoError(t, err)
+	u.setWebhook(t, r, server.URL)
 }
 
 // arrives waits for a webhook about the order.

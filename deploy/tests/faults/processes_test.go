@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -97,6 +100,43 @@ func (i *instance) waitUntilListening(ctx context.Context, deadline time.Time) b
 		}
 	}
 	return false
+}
+
+// ask reads a path of the instance's metrics port. The status is 0 if the instance does not answer.
+func (i *instance) ask(ctx context.Context, path string) (status int, body string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.metrics+path, http.NoBody)
+	if err != nil {
+		return 0, ""
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(text)
+}
+
+func (i *instance) ready(ctx context.Context) bool {
+	status, _ := i.ask(ctx, "/readyz")
+	return status == http.StatusOK
+}
+
+// metric returns the values of the series that begin with the name and have the label.
+func (i *instance) metric(ctx context.Context, t *testing.T, name, label string) (values []float64) {
+	t.Helper()
+	status, text := i.ask(ctx, "/metrics")
+	require.Equal(t, http.StatusOK, status, i.name)
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, name) || !strings.Contains(line, label) {
+			continue
+		}
+		var value float64
+		_, err := fmt.Sscan(line[strings.LastIndex(line, " ")+1:], &value)
+		require.NoError(t, err, line)
+		values = append(values, value)
+	}
+	return values
 }
 
 func (i *instance) kill() {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/identity"
@@ -50,7 +49,7 @@ func linksBack() disaster {
 		}
 		d.left = reconciled{"order_of_missing_link": l.gone(func(before record) bool { return before.status == claimedLink })}
 		want := maps.Clone(d.left)
-		want["link_not_claimed"] = slices.DeleteFunc(slices.Clone(unclaimed), func(id string) bool { return slices.Contains(again, id) })
+		want["link_not_claimed"] = without(unclaimed, again)
 		d.printf("%d links are not claimed any more, %d of them are claimed again by their players", len(unclaimed), len(again))
 		d.requireReported(d.reconcile(ctx, t, ""), want)
 		d.requireReported(d.reconcile(ctx, t, "--repair"), d.left)
@@ -119,8 +118,7 @@ func ordersBack() disaster {
 		d.requireReported(d.reconcile(ctx, t, ""), want)
 		oversold := d.reconcile(ctx, t, "--repair")["stock_not_held"]
 		d.cancelOrders(ctx, t, oversold)
-		d.left["order_older_than_its_event"] = slices.DeleteFunc(d.left["order_older_than_its_event"],
-			func(id string) bool { return slices.Contains(oversold, id) })
+		d.left["order_older_than_its_event"] = without(d.left["order_older_than_its_event"], oversold)
 		d.awaitOutboxes(ctx, t)
 		d.requireReported(d.reconcile(ctx, t, ""), d.left)
 	}
@@ -189,46 +187,25 @@ func (d *drill) orderUnits(ctx context.Context, t *testing.T, campaign string) {
 // awaitNone waits until a query counts nothing more, such as what was in flight when the backup was taken.
 func (d *drill) awaitNone(ctx context.Context, t *testing.T, database, count string) {
 	t.Helper()
-	left := -1
-	waitFor(2*catchUp, func() bool {
-		d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
-			require.NoError(t, conn.QueryRow(ctx, count).Scan(&left))
-		})
-		return left == 0
-	})
-	require.Zero(t, left, count)
+	none := waitFor(2*catchUp, func() bool { return queryOne[int](ctx, t, d.urlOf(t, database), count) == 0 })
+	require.True(t, none, count)
 }
 
 // compareUnits returns the orders that catalog holds no unit for, and the reservations whose orders do not exist or were cancelled.
 func (d *drill) compareUnits(ctx context.Context, t *testing.T) (missing, surplus []string) {
 	t.Helper()
-	read := func(database, sql string) map[string]bool {
-		found := map[string]bool{}
-		d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
-			rows, err := conn.Query(ctx, sql)
-			require.NoError(t, err)
-			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			require.NoError(t, err)
-			for _, id := range ids {
-				found[id] = true
-			}
-		})
-		return found
+	read := func(database, statement string) []string {
+		return query[string](ctx, t, d.urlOf(t, database), statement)
 	}
-	orders := read("orders", "SELECT id::text FROM orders WHERE campaign_id IS NOT NULL AND status <> 'CANCELLED'")
+	orders := read("orders", "SELECT id::text FROM orders WHERE campaign_id IS NOT NULL AND status <> 'CANCELLED' ORDER BY id")
 	held := read("catalog", "SELECT order_id::text FROM reservations WHERE state <> 'RELEASED'")
-	confirmed := read("catalog", "SELECT order_id::text FROM reservations WHERE state = 'CONFIRMED'")
-	for _, id := range slices.Sorted(maps.Keys(orders)) {
-		if !held[id] {
-			missing = append(missing, id)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(confirmed)) {
-		if !orders[id] {
-			surplus = append(surplus, id)
-		}
-	}
-	return missing, surplus
+	confirmed := read("catalog", "SELECT DISTINCT order_id::text FROM reservations WHERE state = 'CONFIRMED' ORDER BY 1")
+	return without(orders, held), without(confirmed, orders)
+}
+
+// without returns the ids of all that are not among the others.
+func without(all, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(others, id) })
 }
 
 // tenantsBack sets the tenants back. Keys are what the restored database says, and copies elsewhere follow it.

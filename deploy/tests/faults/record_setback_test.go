@@ -33,7 +33,7 @@ UNION ALL SELECT id::text, '', 'message', '' FROM order_messages`,
 func (d *drill) recordsOf(ctx context.Context, t *testing.T, database string) map[string]record {
 	t.Helper()
 	all := map[string]record{}
-	d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
+	withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
 		rows, err := conn.Query(ctx, recordQueries[database])
 		require.NoError(t, err)
 		var id string
@@ -99,19 +99,11 @@ func (d *drill) goBackQuietly(ctx context.Context, t *testing.T, database string
 // awaitOutboxes waits until all changes are in Kafka and the readers have stored them.
 func (d *drill) awaitOutboxes(ctx context.Context, t *testing.T) {
 	t.Helper()
-	unpublished := -1
-	waitFor(catchUp, func() bool {
-		unpublished = 0
-		for _, database := range []string{"orders", "links"} {
-			d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
-				var n int
-				require.NoError(t, conn.QueryRow(ctx, "SELECT count(*) FROM outbox WHERE confirmed_at IS NULL").Scan(&n))
-				unpublished += n
-			})
-		}
-		return unpublished == 0
-	})
-	require.Zero(t, unpublished, "the relay has not published everything")
+	unpublished := func(database string) int {
+		return queryOne[int](ctx, t, d.urlOf(t, database), "SELECT count(*) FROM outbox WHERE confirmed_at IS NULL")
+	}
+	published := waitFor(catchUp, func() bool { return unpublished("orders")+unpublished("links") == 0 })
+	require.True(t, published, "the relay has not published everything")
 	d.awaitReaders(ctx, t)
 }
 
@@ -153,14 +145,10 @@ func (d *drill) requireReported(found, want reconciled) {
 			delete(want, kind)
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(merged(found, want))) {
+	kinds := maps.Clone(found)
+	maps.Copy(kinds, want)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		d.require(slices.Equal(found[kind], want[kind]), loss, d.prepared, time.Now(),
 			"%s: reconcile reports %v, but these differ: %v", kind, found[kind], want[kind])
 	}
-}
-
-func merged(a, b reconciled) reconciled {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }

@@ -14,11 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/pkg/identity"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 const (
@@ -43,7 +41,7 @@ func TestFaultARollingRestartFailsNoRequest(t *testing.T) {
 	defer stop()
 	go tr.watch(ctx)
 	require.Eventually(t, func() bool {
-		return tr.gateways[0].ready.Load() && tr.gateways[1].ready.Load()
+		return tr.gateways[0].isReady.Load() && tr.gateways[1].isReady.Load()
 	}, startTimeout, readinessInterval)
 	done := make(chan struct{})
 	go func() {
@@ -78,9 +76,8 @@ func (i *instance) requireMigrated(t *testing.T) {
 // awaitReady returns when the instance is ready.
 func (i *instance) awaitReady(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		return ready(t.Context(), http.DefaultClient, "http://"+i.metrics+"/readyz")
-	}, startTimeout, readinessInterval, "%s does not become ready, see %s", i.name, i.log)
+	require.Eventually(t, func() bool { return i.ready(t.Context()) }, startTimeout, readinessInterval,
+		"%s does not become ready, see %s", i.name, i.log)
 }
 
 // restart stops the instance as a rollout does, and starts it again.
@@ -114,7 +111,7 @@ func newTraffic(t *testing.T, d *deployment) *traffic {
 		order: toJSON(body), batch: toJSON(batchBody(d.env["GIFTING_PRODUCT_ID"], d.env["GIFTING_BRAND_ID"], 1)), sent: map[string]int{},
 	}
 	for _, i := range d.of(identity.Gateway) {
-		tr.gateways = append(tr.gateways, &gateway{base: baseOf(i.addr), readyz: "http://" + i.metrics + "/readyz"})
+		tr.gateways = append(tr.gateways, &gateway{instance: i})
 	}
 	for range trafficKeys {
 		tr.keys = append(tr.keys, d.newReader(t, "traffic", seed.Direct, "", allScopes...).key)
@@ -122,10 +119,7 @@ func newTraffic(t *testing.T, d *deployment) *traffic {
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(hook.Close)
 	r := d.newReader(t, "webhook", seed.Direct, "", allScopes...)
-	_, err := d.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
-		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(hook.URL),
-	})
-	require.NoError(t, err)
+	d.setWebhook(t, r, hook.URL)
 	tr.webhookKey = r.key
 	return tr
 }

@@ -25,8 +25,8 @@ const (
 
 // gateway is an instance of the gateway as a load balancer sees it.
 type gateway struct {
-	base, readyz string
-	ready        atomic.Bool
+	*instance
+	isReady atomic.Bool
 }
 
 // traffic sends requests at a fixed rate, however long their responses take. Each is sent once, to a gateway that is ready.
@@ -52,31 +52,18 @@ func (tr *traffic) watch(ctx context.Context) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		for _, g := range tr.gateways {
-			g.ready.Store(ready(ctx, tr.http, g.readyz))
+			g.isReady.Store(g.ready(ctx))
 		}
 		<-ticker.C
 	}
-}
-
-func ready(ctx context.Context, client *http.Client, url string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return false
-	}
-	res, err := client.Do(req)
-	if err != nil {
-		return false
-	}
-	_ = res.Body.Close()
-	return res.StatusCode == http.StatusOK
 }
 
 // base returns the address of the next gateway that is ready.
 func (tr *traffic) base() string {
 	for range tr.gateways {
 		g := tr.gateways[tr.next.Add(1)%uint64(len(tr.gateways))]
-		if g.ready.Load() {
-			return g.base
+		if g.isReady.Load() {
+			return baseOf(g.addr)
 		}
 	}
 	return "http://no.gateway.is.ready.invalid"

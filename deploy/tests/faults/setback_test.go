@@ -32,8 +32,8 @@ type setback struct {
 // setbacks are all that a platform meets. They differ in what the server says of itself afterwards.
 var setbacks = []setback{
 	{dumpRestored, (*drill).dump},
-	{replicaPromoted, (*drill).promoteCopy},
-	{volumeSetBack, (*drill).copyVolume},
+	{replicaPromoted, copyServer(true)},
+	{volumeSetBack, copyServer(false)},
 }
 
 // backUp takes a backup of databases, in a way that the seed decides, for restoreAll. The tables grow under load: a test fails if
@@ -61,16 +61,32 @@ func backUp(tables map[string]string) step {
 	}
 }
 
-func (d *drill) count(ctx context.Context, t *testing.T, database, table string) (rows int) {
+func (d *drill) count(ctx context.Context, t *testing.T, database, table string) int {
 	t.Helper()
-	d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
-		require.NoError(t, conn.QueryRow(ctx, "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()).Scan(&rows))
+	return queryOne[int](ctx, t, d.urlOf(t, database), "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize())
+}
+
+// query returns the rows of a statement, each of which has one column.
+func query[T any](ctx context.Context, t *testing.T, address, statement string) (all []T) {
+	t.Helper()
+	withConn(ctx, t, address, func(conn *pgx.Conn) {
+		rows, err := conn.Query(ctx, statement)
+		require.NoError(t, err)
+		all, err = pgx.CollectRows(rows, pgx.RowTo[T])
+		require.NoError(t, err, statement)
 	})
-	return rows
+	return all
+}
+
+func queryOne[T any](ctx context.Context, t *testing.T, address, statement string) T {
+	t.Helper()
+	all := query[T](ctx, t, address, statement)
+	require.Len(t, all, 1, statement)
+	return all[0]
 }
 
 // withConn connects for one use, because a restore ends all connections.
-func (d *drill) withConn(ctx context.Context, t *testing.T, address string, do func(conn *pgx.Conn)) {
+func withConn(ctx context.Context, t *testing.T, address string, do func(conn *pgx.Conn)) {
 	t.Helper()
 	conn, err := pgx.Connect(ctx, address)
 	require.NoError(t, err)
@@ -80,7 +96,7 @@ func (d *drill) withConn(ctx context.Context, t *testing.T, address string, do f
 
 func (d *drill) exec(ctx context.Context, t *testing.T, address string, statements ...string) {
 	t.Helper()
-	d.withConn(ctx, t, address, func(conn *pgx.Conn) {
+	withConn(ctx, t, address, func(conn *pgx.Conn) {
 		for _, statement := range statements {
 			_, err := conn.Exec(ctx, statement)
 			require.NoError(t, err, statement)
@@ -91,10 +107,7 @@ func (d *drill) exec(ctx context.Context, t *testing.T, address string, statemen
 // postgresProgram runs a program that came with the server.
 func (d *drill) postgresProgram(ctx context.Context, t *testing.T, database, program string, args ...string) {
 	t.Helper()
-	var bin string
-	d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
-		require.NoError(t, conn.QueryRow(ctx, "SELECT setting FROM pg_config WHERE name = 'BINDIR'").Scan(&bin))
-	})
+	bin := queryOne[string](ctx, t, d.urlOf(t, database), "SELECT setting FROM pg_config WHERE name = 'BINDIR'")
 	output, err := exec.CommandContext(ctx, filepath.Join(bin, program), args...).CombinedOutput()
 	require.NoError(t, err, "%s", output)
 }
@@ -127,42 +140,31 @@ func (d *drill) dump(ctx context.Context, t *testing.T, database string) restore
 	}
 }
 
-func (d *drill) promoteCopy(ctx context.Context, t *testing.T, database string) restore {
-	t.Helper()
-	return d.copyServer(ctx, t, database, true)
-}
-
-func (d *drill) copyVolume(ctx context.Context, t *testing.T, database string) restore {
-	t.Helper()
-	return d.copyServer(ctx, t, database, false)
-}
-
 // copyServer copies all data of a database's own server. The copy takes the server's place and recovers to its last change, either
 // as a replica that is promoted, on a new timeline, or as if nothing had happened.
-func (d *drill) copyServer(ctx context.Context, t *testing.T, database string, promote bool) restore {
-	t.Helper()
-	own := d.dedicated[database]
-	require.NotNil(t, own, "the disaster needs a server of its own for %s", database)
-	var data string
-	d.withConn(ctx, t, own.instance.Address, func(conn *pgx.Conn) {
-		require.NoError(t, conn.QueryRow(ctx, "SHOW data_directory").Scan(&data))
-	})
-	backup := data + ".backup"
-	d.postgresProgram(ctx, t, database, "pg_basebackup",
-		"--pgdata="+backup, "--checkpoint=fast", "--wal-method=stream", "--dbname="+own.instance.Address)
-	return func(ctx context.Context, t *testing.T) {
+func copyServer(promote bool) func(d *drill, ctx context.Context, t *testing.T, database string) restore {
+	return func(d *drill, ctx context.Context, t *testing.T, database string) restore {
 		t.Helper()
-		own.busy.Lock()
-		defer own.busy.Unlock()
-		require.NoError(t, own.end(ctx, syscall.SIGQUIT))
-		require.NoError(t, os.Rename(data, data+".lost"))
-		require.NoError(t, os.Rename(backup, data))
-		if promote {
-			require.NoError(t, os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o600))
-		}
-		require.NoError(t, own.start(ctx))
-		if promote {
-			d.exec(ctx, t, own.instance.Address, "SELECT pg_promote()")
+		own := d.dedicated[database]
+		require.NotNil(t, own, "the disaster needs a server of its own for %s", database)
+		data := queryOne[string](ctx, t, own.instance.Address, "SHOW data_directory")
+		backup := data + ".backup"
+		d.postgresProgram(ctx, t, database, "pg_basebackup",
+			"--pgdata="+backup, "--checkpoint=fast", "--wal-method=stream", "--dbname="+own.instance.Address)
+		return func(ctx context.Context, t *testing.T) {
+			t.Helper()
+			own.busy.Lock()
+			defer own.busy.Unlock()
+			require.NoError(t, own.end(ctx, syscall.SIGQUIT))
+			require.NoError(t, os.Rename(data, data+".lost"))
+			require.NoError(t, os.Rename(backup, data))
+			if promote {
+				require.NoError(t, os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o600))
+			}
+			require.NoError(t, own.start(ctx))
+			if promote {
+				d.exec(ctx, t, own.instance.Address, "SELECT pg_promote()")
+			}
 		}
 	}
 }

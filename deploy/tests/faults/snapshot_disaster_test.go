@@ -66,7 +66,7 @@ func openSnapshot() disaster {
 func (d *drill) pages(ctx context.Context, t *testing.T) map[string]float64 {
 	t.Helper()
 	found := map[string]float64{}
-	d.withConn(ctx, t, d.urlOf(t, "orders"), func(conn *pgx.Conn) {
+	withConn(ctx, t, d.urlOf(t, "orders"), func(conn *pgx.Conn) {
 		_, err := conn.Exec(ctx, "SELECT pg_stat_statements_reset()")
 		require.NoError(t, err)
 		sleep(ctx, measuredFor)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,13 +67,11 @@ type statement struct{ file, kind, condition, line, text, source string }
 // TestTheConditionsOfStatementsAreTested weakens one condition of the stores' SQL at a time. The tests of the service must fail. It
 // stops after GIFTING_TEST_SECONDS; the seed decides the order, and GIFTING_TEST_MODULE chooses a service.
 func TestTheConditionsOfStatementsAreTested(t *testing.T) {
-	seconds, err := strconv.Atoi(os.Getenv("GIFTING_TEST_SECONDS"))
-	require.NoError(t, err, "GIFTING_TEST_SECONDS: run it by make mutants")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(seconds)*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(setting(t, secondsVariable, 300))*time.Second)
 	defer cancel()
 	all := statements(t, os.Getenv("GIFTING_TEST_MODULE"))
-	seed, _ := strconv.ParseUint(os.Getenv("GIFTING_TEST_SEED"), 10, 64) // 0 is a seed too.
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	seed := setting(t, seedVariable, 0)
+	rand.New(rand.NewPCG(uint64(seed), 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	tried, found := 0, 0
 	for _, s := range all {
 		caught, output := s.test(ctx, t)
@@ -174,8 +171,7 @@ const leastEfficacy = "75"
 // TestTheRulesAreTested lets gremlins change one operator of the rules at a time. It shares GIFTING_TEST_SECONDS among the
 // services; GIFTING_TEST_MODULE chooses one. Rules that only tests of other packages run are not changed.
 func TestTheRulesAreTested(t *testing.T) {
-	seconds, err := strconv.Atoi(os.Getenv("GIFTING_TEST_SECONDS"))
-	require.NoError(t, err, "GIFTING_TEST_SECONDS: run it by make mutants")
+	seconds := setting(t, secondsVariable, 300)
 	var modules []string
 	rules, err := filepath.Glob(filepath.Join(root(t), "services/*/internal/rules"))
 	require.NoError(t, err)

@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -61,84 +59,6 @@ func (d *drill) backUpTopic(ctx context.Context, t *testing.T) restore {
 		d.replaceLogs(t, copied)
 		require.NoError(t, d.kafka.start(ctx))
 	}
-}
-
-// weakTopic gives the topic settings with which it may lose changes. An instance of production that starts now must refuse it;
-// others say so.
-func weakTopic() disaster {
-	const setting = "unclean.leader.election.enable"
-	weaker := func(ctx context.Context, t *testing.T, d *drill) bool {
-		t.Helper()
-		weak := false
-		for _, i := range d.of(identity.Events) {
-			for _, is := range i.metric(ctx, t, "gifting_kafka_topic_weaker{", `setting="`+setting+`"`) {
-				weak = weak || is == 1
-			}
-		}
-		return weak
-	}
-	restart := func(ctx context.Context, t *testing.T, d *drill) {
-		t.Helper()
-		start := d.stop(ctx, identity.Events)
-		require.NoError(t, start())
-		d.awaitReaders(ctx, t)
-	}
-	return disaster{
-		name: "topic made weaker",
-		prepare: func(ctx context.Context, t *testing.T, d *drill) {
-			t.Helper()
-			require.False(t, weaker(ctx, t, d))
-		},
-		goBack: func(ctx context.Context, t *testing.T, d *drill) {
-			t.Helper()
-			d.alterTopic(ctx, t, setting, "true")
-			restart(ctx, t, d)
-			d.require(weaker(ctx, t, d), loss, d.prepared, time.Now(), "no instance says that %s is weaker", setting)
-			output := d.startInProduction(ctx, t)
-			refused := strings.Contains(output, "the topic may lose messages") && strings.Contains(output, setting)
-			d.require(refused, loss, d.prepared, time.Now(),
-				"an instance of production does not refuse the topic:\n%s", output)
-		},
-		recover: func(ctx context.Context, t *testing.T, d *drill) {
-			t.Helper()
-			d.alterTopic(ctx, t, setting, "false")
-			restart(ctx, t, d)
-			d.require(!weaker(ctx, t, d), loss, d.prepared, time.Now(), "%s is still weaker", setting)
-		},
-		after: redriveFindsNothing,
-	}
-}
-
-func (d *drill) alterTopic(ctx context.Context, t *testing.T, setting, value string) {
-	t.Helper()
-	d.inKafka(t, func(client *kafka.Client) {
-		altered, err := client.IncrementalAlterConfigs(ctx, &kafka.IncrementalAlterConfigsRequest{
-			Resources: []kafka.IncrementalAlterConfigsRequestResource{{
-				ResourceType: kafka.ResourceTypeTopic, ResourceName: d.topic,
-				Configs: []kafka.IncrementalAlterConfigsRequestConfig{
-					{Name: setting, Value: value, ConfigOperation: kafka.ConfigOperationSet},
-				},
-			}},
-		})
-		require.NoError(t, err)
-		for _, resource := range altered.Resources {
-			require.NoError(t, resource.Error)
-		}
-	})
-}
-
-// startInProduction starts a third instance of events, in the environment production, and returns what it writes until it ends.
-func (d *drill) startInProduction(ctx context.Context, t *testing.T) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, catchUp)
-	defer cancel()
-	i := d.of(identity.Events)[0]
-	command := exec.CommandContext(ctx, i.path, "serve")
-	command.Env = append(slices.Clone(i.env), "GIFTING_ENVIRONMENT=production", "GIFTING_KAFKA_REPLICATION=1",
-		"GIFTING_GRPC_ADDR=127.0.0.1:0", "GIFTING_METRICS_ADDR=127.0.0.1:0")
-	output, err := command.CombinedOutput()
-	d.require(err != nil && ctx.Err() == nil, loss, d.prepared, time.Now(), "an instance of production serves with a weak topic")
-	return string(output)
 }
 
 func sum(offsets map[int]int64) (total int64) {

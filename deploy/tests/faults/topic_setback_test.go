@@ -76,28 +76,25 @@ func (d *drill) awaitReaders(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ends := d.ends(ctx, t)
 	for database, query := range storedOffsets {
-		var stored, now map[int]int64
-		behind := func() bool {
+		var stored map[int]int64
+		caughtUp := waitFor(catchUp, func() bool {
+			stored = d.offsets(ctx, t, database, query)
+			now := d.ends(ctx, t)
 			for partition, end := range ends {
 				if stored[partition] < end || stored[partition] > now[partition] {
-					return true
+					return false
 				}
 			}
-			return false
-		}
-		waitFor(catchUp, func() bool {
-			stored = d.offsets(ctx, t, database, query)
-			now = d.ends(ctx, t)
-			return !behind()
+			return true
 		})
-		require.False(t, behind(), "%s has stored %v of %v", database, stored, ends)
+		require.True(t, caughtUp, "%s has stored %v of %v", database, stored, ends)
 	}
 }
 
 func (d *drill) offsets(ctx context.Context, t *testing.T, database, query string) map[int]int64 {
 	t.Helper()
 	stored := map[int]int64{}
-	d.withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
+	withConn(ctx, t, d.urlOf(t, database), func(conn *pgx.Conn) {
 		rows, err := conn.Query(ctx, query)
 		require.NoError(t, err)
 		var partition int

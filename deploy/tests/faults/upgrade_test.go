@@ -208,8 +208,9 @@ func (u *upgrade) enter(t *testing.T, m mix) {
 func (u *upgrade) awaitReadyOrPeers(t *testing.T, i *instance) (isReady bool) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		isReady = ready(t.Context(), http.DefaultClient, i.readyz())
-		return isReady || strings.Contains(i.reason(t.Context()), "too old for this program")
+		status, reason := i.ask(t.Context(), "/readyz")
+		isReady = status == http.StatusOK
+		return isReady || strings.Contains(reason, "too old for this program")
 	}, startTimeout, readinessInterval, "%s does not become ready, see %s", i.name, i.log)
 	return isReady
 }
