@@ -45,7 +45,6 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	require.Len(t, f.claims, 1)
 	require.True(t, proto.Equal(&linksv1.ClaimLinkRequest{
 		Token: token, ProductId: "shirt", Variations: map[string]string{"Colour": "Navy", "Size": "S"}, FormNonce: proto.String(f.nonce),
-		Initials: proto.String(""),
 		Recipient: &linksv1.ClaimRecipient{
 			Name: "Astrid Lindqvist", Phone: "+46701234567", Email: proto.String("astrid@example.com"),
 			Street: "Storgatan 1", City: "Visby", PostalCode: proto.String("111 22"), Country: "SE",

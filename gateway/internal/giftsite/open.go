@@ -18,6 +18,9 @@ const (
 	stepGift    = "gift"
 	stepAddress = "address"
 	stepReview  = "review"
+	// stepInitials is sent by the form of a gift that takes initials. Gateways of release 1.0.0 do not know it, and would lose the
+	// initials of stepGift without a word.
+	stepInitials = "initials"
 	// stepCountry is sent by the address form to change its country. It has no page of its own.
 	stepCountry = "country"
 	// stepBack is sent by the address form to keep what was typed and show the gift.

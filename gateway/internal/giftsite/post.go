@@ -21,7 +21,7 @@ func (s *Site) post(v *visit) {
 		return
 	}
 	switch f.Step {
-	case stepGift:
+	case stepGift, stepInitials:
 		s.postGift(v, f)
 	case stepCountry, stepBack, stepAddress:
 		s.postAddress(v, f)
@@ -165,7 +165,7 @@ func (s *Site) postReview(v *visit, f form) {
 	claimed, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
 		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
 		Variations: v.draft.GetGift().GetVariations(), Recipient: asClaimed(v.draft.GetRecipient()),
-		Initials: proto.String(v.draft.GetGift().GetInitials()),
+		Initials: unlessEmpty(v.draft.GetGift().GetInitials()), // Personal-links of release 1.0.0 refuses the field.
 	})
 	if err != nil {
 		s.saveError(v, err, stepReview)

@@ -55,8 +55,8 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	return s.claim(ctx, link, req)
 }
 
-// addDraftInitials adds the initials that the player has reviewed to the claim of a gateway of release 1.0.0, which does not know
-// them. Later gateways always send them, be they empty.
+// addDraftInitials adds the initials that the player has reviewed to a claim without them. Gateways of release 1.0.0 do not know
+// them. Later gateways do not send empty ones, because personal-links of 1.0.0 refuses the field.
 func (s *Server) addDraftInitials(ctx context.Context, req *linksv1.ClaimLinkRequest) error {
 	if req.Initials != nil || req.GetFormNonce() == "" {
 		return nil
