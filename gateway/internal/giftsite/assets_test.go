@@ -25,6 +25,27 @@ func TestFilesOfThePagesAreStoredByBrowsers(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, f.do(http.MethodPost, stylePath, "").Code)
 }
 
+func TestAFileOfAnotherVersionIsServedButNotStored(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for path, current := range map[string]string{
+		"style.000000000000.css": stylePath, "site.0123456789ab.js": scriptPath,
+		"fraunces-latin.000000000000.woff2": fonts[typeSerif].path,
+	} {
+		got, want := f.do(http.MethodGet, assetPrefix+path, ""), f.do(http.MethodGet, current, "")
+		require.Equal(t, http.StatusOK, got.Code, path)
+		require.Equal(t, want.body, got.body)
+		require.Equal(t, want.Header().Get("Content-Type"), got.Header().Get("Content-Type"))
+		require.Equal(t, "no-store", got.Header().Get("Cache-Control"))
+		require.NotEqual(t, "no-store", want.Header().Get("Cache-Control"))
+	}
+	for _, path := range []string{
+		"style.css", "style.00000000000.css", "style.00000000000g.css", "other.000000000000.css", "style.000000000000.js",
+	} {
+		require.Equal(t, http.StatusNotFound, f.do(http.MethodGet, assetPrefix+path, "").Code, path)
+	}
+}
+
 func TestThePagesStaySmall(t *testing.T) {
 	t.Parallel()
 	require.Less(t, len(script), 10<<10)

@@ -110,6 +110,9 @@ const assetPrefix = Prefix + "assets/"
 // assets are the shared files by their path, which changes with their content. Browsers keep them for the next page.
 var assets = map[string]staticfile.File{}
 
+// currentAssets are the same files by their path without the hash of their content. Browsers do not keep them.
+var currentAssets = map[string]staticfile.File{}
+
 // The paths of the style sheet and the script.
 var (
 	stylePath  = addAsset("style.css", "text/css; charset=utf-8", styleSheet)
@@ -121,7 +124,18 @@ func addAsset(name, contentType string, content []byte) string {
 	extension := path.Ext(name)
 	address := assetPrefix + name[:len(name)-len(extension)] + "." + hex.EncodeToString(sum[:6]) + extension
 	assets[address] = staticfile.New(contentType, staticfile.Versioned, content)
+	currentAssets[assetPrefix+name] = staticfile.New(contentType, "no-store", content)
 	return address
+}
+
+var assetHash = regexp.MustCompile(`\.[0-9a-f]{12}(\.[a-z0-9]+)$`)
+
+// assetOfOtherVersion returns this version's file for the path that it has in another version. While gateways of two versions
+// serve, the page of one may load its files from the other.
+func assetOfOtherVersion(path string) (staticfile.File, bool) {
+	unhashed := assetHash.ReplaceAllString(path, "$1")
+	f, ok := currentAssets[unhashed]
+	return f, ok && unhashed != path
 }
 
 // font is a typeface. It is used only if it arrives before the first text is drawn, so that nothing moves: on a slow network the

@@ -92,6 +92,12 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.assets.ServeHTTP(w, r)
 		return
 	}
+	if f, ok := assetOfOtherVersion(r.URL.Path); ok {
+		files := s.assets
+		files.Files = map[string]staticfile.File{r.URL.Path: f}
+		files.ServeHTTP(w, r)
+		return
+	}
 	if staticfile.AcceptsGzip(r.Header) {
 		w = compressed{w}
 	}
