@@ -119,6 +119,23 @@ func TestACountryThatIsPickedChangesTheForm(t *testing.T) {
 	})
 }
 
+func TestANumberKeepsItsCountryInTheFormOfAnother(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.reset(f.openPage("en-US", "#1B4B8F"))
+	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+	b.press(t, ".send")
+	b.fill(t, "70 123 45 67")
+	b.do(t, chromedp.Evaluate[chromedp.Void](`{
+		const country = document.querySelector("#country");
+		country.value = "DE"; country.dispatchEvent(new Event("change"));
+		document.querySelector("#phone").focus();
+	}; undefined`))
+	b.await(t, formFollowed)
+	require.Equal(t, "+46 70 123 45 67", b.value(t, `document.activeElement.value`), "also where the player is")
+	require.Equal(t, "16", b.value(t, `String(document.activeElement.selectionStart)`), "behind the last digit")
+	b.requireNoErrors(t)
+}
+
 // network sets how the network is, until the next call.
 func (b *browser) network(t *testing.T, is network.Conditions) {
 	t.Helper()

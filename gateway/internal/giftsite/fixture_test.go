@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -153,11 +154,14 @@ func (f *fixture) SaveClaimDraft(
 		draft.Gift = r.GetGift()
 	}
 	if r.GetRecipient() != nil {
-		draft.Recipient = r.GetRecipient()
+		draft.Recipient = proto.CloneOf(r.GetRecipient())
+		if number, ok := phone.ParseIn(r.GetRecipient().GetPhone(), r.GetRecipient().GetCountry()); ok {
+			draft.Recipient.Phone = phone.Spaced(number)
+		}
 	}
 	draft.Answer = r.GetAnswer()
 	if r.GetCheckRecipient() {
-		draft.Answer = checked(r.GetRecipient(), r.GetAnswer())
+		draft.Answer = checked(draft.GetRecipient(), r.GetAnswer())
 	}
 	f.drafts[r.GetFormNonce()] = draft
 	resp.Draft = proto.CloneOf(draft)

@@ -31,7 +31,7 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	review := f.follow(filled("name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
 	for _, shown := range []string{
 		"Is everything right?", "Sweatshirt", "<dd><bdi>S</bdi></dd>", "<dd><bdi>Navy</bdi></dd>", "Astrid Lindqvist", "Storgatan 1",
-		"111 22", "Visby", "Sweden", "&#43;46701234567",
+		"111 22", "Visby", "Sweden", "&#43;46 70 123 45 67",
 		"astrid@example.com", `href="?step=gift&amp;gift=shirt"`, `href="?step=address"`,
 	} {
 		require.Contains(t, review.body, shown)
@@ -46,7 +46,7 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	require.True(t, proto.Equal(&linksv1.ClaimLinkRequest{
 		Token: token, ProductId: "shirt", Variations: map[string]string{"Colour": "Navy", "Size": "S"}, FormNonce: proto.String(f.nonce),
 		Recipient: &linksv1.ClaimRecipient{
-			Name: "Astrid Lindqvist", Phone: "+46701234567", Email: proto.String("astrid@example.com"),
+			Name: "Astrid Lindqvist", Phone: "+46 70 123 45 67", Email: proto.String("astrid@example.com"),
 			Street: "Storgatan 1", City: "Visby", PostalCode: proto.String("111 22"), Country: "SE",
 		},
 	}, f.claims[0]), "%v", f.claims[0])
@@ -496,6 +496,25 @@ func TestTheAddressFormKeepsWhatWasTyped(t *testing.T) {
 		require.Contains(t, german, `value="`+text+`"`)
 	}
 	require.NotContains(t, f.follow(filled("country", "DE", "postalCode", "")).body, "111 22", "what is emptied is gone")
+}
+
+// A number without a code is of the country whose form the player has filled.
+func TestAnotherCountryDoesNotChangeThePhoneNumber(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"40 61 23 45": "+47 40 61 23 45", "+47 40612345": "+47 40 61 23 45", "+45 40612345": "+45 40 61 23 45", "07": "07",
+	} {
+		for _, step := range []string{stepCountry, stepAddress, stepBack} {
+			f := setup(t)
+			f.page.Gifts[0].Countries = []string{"NO", "DK"}
+			f.follow(choose("truffles"))
+			require.NotContains(t, f.get("?step=address").body, `name="formCountry"`, "no form is shown")
+			norwegian := f.follow(url.Values{"step": {stepCountry}, "country": {"NO"}}).body
+			require.Contains(t, norwegian, `<input type="hidden" name="formCountry" value="NO">`)
+			f.follow(filled("step", step, "formCountry", "NO", "country", "DK", "postalCode", "8660", "phone", typed))
+			require.Equal(t, want, f.drafts[f.nonce].GetRecipient().GetPhone(), "%s %s", typed, step)
+		}
+	}
 }
 
 func TestACountryHasToBeChosen(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -22,14 +23,16 @@ import (
 const maxForm = 64 << 10
 
 // The names of form fields other than inputs. The field of one dimension of a gift has the name variationPrefix and the
-// dimension. The field fieldChoice holds a value for each dimension.
+// dimension. The field fieldChoice holds a value for each dimension. The field fieldFormCountry is the country whose address form
+// the page has shown: the player may have picked another one since.
 const (
-	fieldStep       = "step"
-	fieldGift       = "gift"
-	fieldChoice     = "choice"
-	fieldVersion    = "version"
-	fieldShown      = "shown"
-	variationPrefix = "v:"
+	fieldStep        = "step"
+	fieldGift        = "gift"
+	fieldChoice      = "choice"
+	fieldVersion     = "version"
+	fieldShown       = "shown"
+	fieldFormCountry = "formCountry"
+	variationPrefix  = "v:"
 )
 
 // form is what a player has sent. It has only the fields of its page.
@@ -105,6 +108,12 @@ func formOf(values url.Values) form {
 	}
 	if code, sent := f.Entered[addressform.PostalCode]; sent {
 		f.Entered[addressform.PostalCode] = addressform.For(f.Entered[fieldCountry], "").PostalCode(code)
+	}
+	if shown := values.Get(fieldFormCountry); shown != "" && shown != f.Entered[fieldCountry] {
+		// The page has shown the code of that country before the number.
+		if number, ok := phone.ParseIn(f.Entered[fieldPhone], shown); ok {
+			f.Entered[fieldPhone] = phone.Spaced(number)
+		}
 	}
 	return f
 }

@@ -240,7 +240,7 @@ func TestTheBrowserThatTypedTheAddressSeesIt(t *testing.T) {
 	require.NotContains(t, thanks, "Most characters are hidden")
 	correct := f.get("?step=correct").body
 	require.NotContains(t, correct, "Now: ")
-	for _, text := range []string{"Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "701234567"} {
+	for _, text := range []string{"Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "70 123 45 67"} {
 		require.Contains(t, correct, `value="`+text+`"`)
 	}
 	own := f.nonce
@@ -269,7 +269,7 @@ func TestACorrectionSendsWhatWasChanged(t *testing.T) {
 	f := ordered(t)
 	f.order.Gift.CorrectableVersion = proto.Int64(0)
 	stored := func(changes ...string) url.Values {
-		form := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567")
+		form := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "70 123 45 67")
 		for pair := range slices.Chunk(changes, 2) {
 			form.Set(pair[0], pair[1])
 		}
@@ -307,7 +307,7 @@ func TestAnOldPageTakesBackNoCorrection(t *testing.T) {
 	require.Contains(t, f.get("?step=correct").body, `name="shown" value="1"`)
 	delete(f.drafts, f.nonce)
 	f.correctErr = problem.New(problem.VersionConflict, "old")
-	old := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567", "street", "Storgatan 12")
+	old := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "70 123 45 67", "street", "Storgatan 12")
 	page := f.follow(old)
 	require.Len(t, f.corrections, 1)
 	require.Contains(t, page.body, "The delivery details have been changed meanwhile.")
@@ -325,7 +325,7 @@ func TestACorrectionThatIsSentTwiceSucceedsTwice(t *testing.T) {
 	t.Parallel()
 	f := ordered(t)
 	f.order.Gift.CorrectableVersion = proto.Int64(0)
-	form := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567", "street", "Storgatan 12")
+	form := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "70 123 45 67", "street", "Storgatan 12")
 	for sent := range 2 {
 		require.Contains(t, f.follow(form).body, "Your delivery details have been corrected.", sent)
 		f.order.Gift.CorrectableVersion = proto.Int64(1)

@@ -186,8 +186,10 @@
       const focused = id && document.getElementById(id);
       focused?.focus();
       if (focused && caret != null) {
-        focused.value = value;
-        focused.setSelectionRange(caret, caret);
+        const behind = value.length - caret;
+        if (focused.type !== "tel") focused.value = value; // A phone number has got the code of the country before.
+        const at = Math.max(0, focused.value.length - behind);
+        focused.setSelectionRange(at, at);
       }
       for (const name of ["aria-invalid", "aria-describedby"]) set(country, name, list.getAttribute(name));
       document.title = fresh.title;
