@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -175,26 +176,29 @@ func asClaimed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 // region. If both parts are too long together, the error is at the street or the city. Nil: there are no errors.
 func checkSecondParts(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 	country, entered, joined := addressform.For(r.GetCountry(), ""), enteredIn(r), enteredIn(asClaimed(r))
-	answer := &linksv1.ClaimAnswer{}
-	add := func(code, field string) {
-		answer.Code = string(problem.InvalidRequest)
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: code})
-	}
+	errs := &fields.Errors{}
 	for _, pair := range [][2]string{{addressform.Street, addressform.Street2}, {addressform.City, addressform.Region}} {
 		whole, _ := country.Field(pair[0])
 		part, known := country.Field(pair[1])
-		switch text := entered[part.ID]; {
-		case !known:
-		case part.Required && text == "":
-			add(problem.FieldRequired, part.ID)
-		case utf8.RuneCountInString(text) > part.MaxLength:
-			add(problem.FieldTooLong, part.ID)
-		case utf8.RuneCountInString(entered[whole.ID]) <= whole.MaxLength && utf8.RuneCountInString(joined[whole.ID]) > whole.MaxLength:
-			add(problem.FieldTooLong, whole.ID)
+		if !known {
+			continue
+		}
+		check := errs.Line
+		if part.Required {
+			check = errs.Required
+		}
+		check(recipientPath+part.ID, entered[part.ID], part.MaxLength)
+		if !errs.Has(recipientPath+part.ID) && utf8.RuneCountInString(entered[whole.ID]) <= whole.MaxLength &&
+			utf8.RuneCountInString(joined[whole.ID]) > whole.MaxLength {
+			errs.Add(recipientPath+whole.ID, problem.FieldTooLong, "is too long with the second part")
 		}
 	}
-	if answer.GetCode() == "" {
+	if errs.Err() == nil {
 		return nil
+	}
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	for _, v := range errs.List() {
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code})
 	}
 	return answer
 }

@@ -59,6 +59,27 @@ func TestTheErrorOfALongAddressIsAtItsLongPart(t *testing.T) {
 	require.Contains(t, american("region", long(41)), `</span>State: at most 40 characters</p>`)
 }
 
+// Otherwise a claim would refuse the whole street or city, whose own input has no error.
+func TestTheErrorOfACharacterIsAtItsPart(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Gifts[0].Countries = []string{"US"}
+	f.follow(choose("truffles"))
+	american := func(changes ...string) string {
+		return f.follow(filled(
+			append([]string{"country", "US", "city", "Austin", "region", "TX", "postalCode", "78701"}, changes...)...,
+		)).body
+	}
+	for _, text := range []string{"apt\t4", "apt \u202a4"} {
+		require.Contains(t, american("street2", text), `</span>Apartment, floor, company or c/o: this is not valid`)
+		require.Contains(t, american("region", text), `</span>State: this is not valid`)
+	}
+	require.Contains(t, american("region", "\u200b"), `</span>Fill in this field: State`, "nothing is seen")
+	require.Contains(t, american("street2", "\u202a"), "Is everything right?", "nothing is seen")
+	f.follow(f.confirm())
+	require.Equal(t, "Storgatan 1", f.claims[0].GetRecipient().GetStreet())
+}
+
 func TestAPostalCodeIsSentAsItsCountryWritesIt(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -288,7 +288,7 @@ func (f Form) PostalCode(text string) string {
 // missing.
 func StreetWithSecond(street, second string) string {
 	switch street, second = strings.TrimSpace(street), strings.TrimSpace(second); {
-	case street == "" || second == "":
+	case street == "" || fields.Blank(second):
 		return street
 	case has(street, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
 		return street + " " + second
@@ -306,7 +306,7 @@ func has(text string, scripts ...*unicode.RangeTable) bool {
 // CityWithRegion is the city of an order's address, which has no region of its own: "Austin, TX".
 func (f Form) CityWithRegion(city, region string) string {
 	city, region = strings.TrimSpace(city), strings.TrimSpace(region)
-	if _, known := f.Field(Region); !known || region == "" {
+	if _, known := f.Field(Region); !known || fields.Blank(region) {
 		return city
 	}
 	if city == "" {

@@ -88,6 +88,7 @@ func TestTheRegionIsSentWithTheCity(t *testing.T) {
 	us, se := addressform.For("US", "en-US"), addressform.For("SE", "sv-SE")
 	require.Equal(t, "Austin, TX", us.CityWithRegion(" Austin ", " TX"))
 	require.Equal(t, "Austin", us.CityWithRegion("Austin", " "))
+	require.Equal(t, "Austin", us.CityWithRegion("Austin", "\u202a"), "nothing is seen")
 	require.Empty(t, us.CityWithRegion("", "TX"))
 	require.Equal(t, "Visby", se.CityWithRegion("Visby", "Gotland"), "what another country's form has left")
 }
@@ -96,6 +97,7 @@ func TestThePartsOfAStreetAreOneLine(t *testing.T) {
 	t.Parallel()
 	for want, parts := range map[string][2]string{
 		"Storgatan 1, c/o Berg": {" Storgatan 1 ", " c/o Berg "}, "Storgatan 1": {"Storgatan 1", " "}, "": {"", "Apt 4B"},
+		"Storgatan 2": {"Storgatan 2", "\u202a"},
 		"千代田1-1 ビル4階": {"千代田1-1", "ビル4階"}, "강남대로 1 4층": {"강남대로 1", "4층"}, "شارع الملك 1، شقة 4": {"شارع الملك 1", "شقة 4"},
 	} {
 		require.Equal(t, want, addressform.StreetWithSecond(parts[0], parts[1]))
