@@ -2,6 +2,7 @@ package giftsite
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -100,6 +101,20 @@ func TestVariationsAreShownInTheLocaleAndPostedAsInTheCatalog(t *testing.T) {
 			require.NotContains(t, groups[0].Options[0].Value, "Liten")
 			require.Equal(t, "S", groups[0].Options[0].values["Size"])
 		})
+	}
+}
+
+func TestSpacesOfTheCatalogArePartOfAChoice(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	const dimension, value = " Size", "M\u00a0"
+	f.page.Gifts[0].Variations = []*linksv1.ClaimVariation{{Dimension: dimension, Values: []string{"S", value}}}
+	want := map[string]string{dimension: value}
+	for _, choice := range []url.Values{
+		choose("truffles", "v:"+dimension, value), choose("truffles", "choice", url.Values{dimension: {value}}.Encode()),
+	} {
+		require.Contains(t, f.follow(choice).body, "Where should we send it?")
+		require.Equal(t, want, f.drafts[f.nonce].GetGift().GetVariations())
 	}
 }
 

@@ -119,12 +119,13 @@ func formOf(values url.Values) form {
 	return f
 }
 
-// pickedIn reads the choice from the fields of single dimensions or from the field of all dimensions.
+// pickedIn reads the choice from the fields of single dimensions or from the field of all dimensions. Spaces around the words of
+// the catalog are part of them.
 func pickedIn(values url.Values) map[string]string {
 	picked := map[string]string{}
 	for name := range values {
 		if dimension, ok := strings.CutPrefix(name, variationPrefix); ok {
-			picked[text(dimension)] = text(values.Get(name))
+			picked[validText(dimension)] = validText(values.Get(name))
 		}
 	}
 	combination, err := url.ParseQuery(values.Get(fieldChoice))
@@ -132,15 +133,16 @@ func pickedIn(values url.Values) map[string]string {
 		return picked
 	}
 	for dimension := range combination {
-		picked[text(dimension)] = text(combination.Get(dimension))
+		picked[validText(dimension)] = validText(combination.Get(dimension))
 	}
 	return picked
 }
 
-// text removes characters that cannot be passed on or shown. It also trims spaces, which keyboards of phones add after a word.
-func text(s string) string {
-	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", ""))
-}
+// validText removes characters that cannot be passed on or shown.
+func validText(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
+
+// text is validText of what a player has typed. It also trims spaces, which keyboards of phones add after a word.
+func text(s string) string { return strings.TrimSpace(validText(s)) }
 
 // recipient is the address that was sent.
 func (f form) recipient() *linksv1.ClaimRecipient {
