@@ -29,6 +29,7 @@ func TestFieldsAreInTheOrderAndTheWordsOfTheCountry(t *testing.T) {
 	for at, want := range map[string]string{
 		"SE sv-SE": "street* street2 postalCode* city.post_town*",
 		"US en-US": "street* street2 city* region.state* postalCode.zip*",
+		"CA en-US": "street* street2 city* region.province* postalCode*",
 		"GB en-GB": "street* street2 city.post_town* postalCode*",
 		"IE en-GB": "street* street2 city* region.county postalCode.eircode",
 		"DE ar":    "street* street2 postalCode* city*",

@@ -76,6 +76,9 @@ func write(b *bytes.Buffer, code string, r record) {
 	if code == "SE" {
 		example = "114 55" // The data has no separator, though everybody in the country writes one.
 	}
+	if r.RegionName == "" && strings.Contains(r.Format+r.Latin, "%S") {
+		r.RegionName = "province" // The default of the data.
+	}
 	fmt.Fprintf(b, "%q: {order: %q", code, order(r.Format))
 	for _, member := range [][2]string{
 		{"latin", order(r.Latin)},
