@@ -26,13 +26,14 @@ func Parse(text string) (string, bool) {
 }
 
 // ParseIn is Parse that also reads what people type and paste: a national number of the country, an international number that
-// begins with 00, one with tel: before it, and one whose country code is there twice.
+// begins with 00 or with the country's own prefix, one with tel: before it, and one whose country code is there twice.
 func ParseIn(text, country string) (string, bool) {
 	const scheme = "tel:"
 	compact := compacted(text)
 	if len(compact) > len(scheme) && strings.EqualFold(compact[:len(scheme)], scheme) {
 		compact = compact[len(scheme):]
 	}
+	dialed := compact
 	compact = withPlus(compact)
 	if digits, ok := strings.CutPrefix(compact, "+"); ok {
 		code := countryCode(digits)
@@ -40,10 +41,16 @@ func ParseIn(text, country string) (string, bool) {
 			compact = again
 		}
 	}
-	if !national.MatchString(compact) {
-		return Parse(compact)
+	if national.MatchString(compact) {
+		return parse(compact, country)
 	}
-	return parse(compact, country)
+	number, ok := Parse(compact)
+	if national.MatchString(dialed) && !IsLikely(number) { // The country's prefix may be longer than 00, such as 0011 in Australia.
+		if own, read := parse(dialed, country); read && IsLikely(own) {
+			return own, true
+		}
+	}
+	return number, ok
 }
 
 // countryCode is the country code at the beginning of the digits of an international number; empty for none. No code is the

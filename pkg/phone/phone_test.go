@@ -33,6 +33,23 @@ func TestANumberOfACountryNeedsNoCode(t *testing.T) {
 	require.Equal(t, "+919123456789"+"0", indian, "a mobile phone whose number begins like its code")
 }
 
+// Some countries have a longer prefix for international calls than 00. It must not hide the numbers that begin with 00 alone, as
+// people write them everywhere.
+func TestAnInternationalNumberMayHaveThePrefixOfTheCountry(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"AU 0011 353 86 123 4567": "+353861234567", "AU 0011 61 412 345 678": "+61412345678", "AU 0046 70 123 45 67": "+46701234567",
+		"AU tel:0011-353-86-1234567": "+353861234567", "HK 001 46 70 123 45 67": "+46701234567", "HK 00852 9123 4567": "+85291234567",
+		"HK 001 212 555 0123": "+12125550123", "TH 001 46 70 123 45 67": "+46701234567", "TH 0046 70 123 45 67": "+46701234567",
+		"TH 0066 65 312 3456": "+66653123456", "BR 0055 47 3222 1234": "+554732221234", "BR 0021 46 70 123 45 67": "+46701234567",
+		"US 0046 70 123 45 67": "+46701234567", "JP 0046 70 123 45 67": "+46701234567", "AU 0011 353": "", "AU 0011": "",
+	} {
+		country, number, _ := strings.Cut(text, " ")
+		got, _ := phone.ParseIn(number, country)
+		require.Equal(t, want, got, text)
+	}
+}
+
 func TestANumberIsReadAsItIsPasted(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
