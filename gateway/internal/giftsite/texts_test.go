@@ -119,6 +119,18 @@ func TestATextFallsBackToTheClosestOne(t *testing.T) {
 	require.Equal(t, "City", tr.textsFor("de-CH").T("city"), "a missing text is in English")
 }
 
+func TestSwissTextsHaveNoSharpS(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	swiss := tr.textsFor("de-CH")
+	for key := range tr.byLocale[fields.BaseLocale].words {
+		m, _ := swiss.find(key)
+		for _, text := range append(slices.Collect(maps.Values(m.plural)), m.text) {
+			require.NotContains(t, text, "ß", key)
+		}
+	}
+}
+
 func TestPluralsFollowTheRulesOfTheLanguage(t *testing.T) {
 	t.Parallel()
 	tr := read(t)
