@@ -124,7 +124,7 @@ func supportURL(field string, value *string, errs *Errors) *string {
 	}
 	errs.Line(field, *value, maxSiteURL)
 	address, mail := strings.CutPrefix(*value, "mailto:")
-	if !IsURL(*value, "https") && (!mail || !IsEmail(address) || strings.ContainsAny(address, "?%&")) {
+	if !IsURL(*value, "https") && (!mail || !IsEmail(address) || strings.ContainsAny(address, "?#%&")) {
 		errs.Add(field, problem.FieldInvalid,
 			"must be an absolute https URL without user and password, or mailto: with one e-mail address")
 	}

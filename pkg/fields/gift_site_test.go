@@ -23,6 +23,19 @@ func TestWhatIsBlankIsAbsent(t *testing.T) {
 	require.Equal(t, fields.CheckGiftSite(&tenantsv1.GiftSite{}, &errs).String(), site.String())
 }
 
+// These characters may be in an address, but end it or change it in a URL.
+func TestALinkToAnEmailAddressHasNothingElse(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"help@brand.example": true, "help+vip@brand.example": true, "help#1@brand.example": false, "help?1@brand.example": false,
+		"help&1@brand.example": false, "help%231@brand.example": false,
+	} {
+		errs, support := &fields.Errors{}, "mailto:"+address
+		fields.CheckGiftSite(&tenantsv1.GiftSite{SupportUrl: &support}, errs)
+		require.Equal(t, want, errs.Err() == nil, address)
+	}
+}
+
 func TestDeliveryTimes(t *testing.T) {
 	t.Parallel()
 	days := func(country string, least, most int32) *tenantsv1.DeliveryTime {
