@@ -60,7 +60,8 @@ type Field struct {
 	MaxLength int
 	// Autocomplete is the token of HTML.
 	Autocomplete string
-	// Pattern is the form of the text for the attribute of HTML; empty: any. Letters may be in lower case.
+	// Pattern is the form of the text for the attribute of HTML; empty: any. Letters may be in lower case, and a postal code may lack
+	// its separator, which Form.PostalCode adds.
 	Pattern string
 	// Example of the text; empty: none.
 	Example string
@@ -180,9 +181,22 @@ func (f addressFormat) field(part rune, code, locale string) Field {
 	default:
 		return Field{
 			ID: PostalCode, Label: label(PostalCode, f.postalName), Required: fields.PostalCodeRequired(code), MaxLength: maxPostalCode,
-			Autocomplete: "postal-code", Pattern: f.postal, Example: f.example, Short: true,
+			Autocomplete: "postal-code", Pattern: withOptionalSeparators(f.postal), Example: f.example, Short: true,
 		}
 	}
+}
+
+// separatorOrClass finds a separator in the pattern of a postal code. It finds classes of characters as a whole, because a dash in
+// them is none.
+var separatorOrClass = regexp.MustCompile(`[ -]\??|\[[^\]]+\]`)
+
+func withOptionalSeparators(postal string) string {
+	return separatorOrClass.ReplaceAllStringFunc(postal, func(found string) string {
+		if strings.HasPrefix(found, "[") && found != `[ \-]` {
+			return found
+		}
+		return "[ -]*"
+	})
 }
 
 func label(id, kind string) string {

@@ -124,6 +124,30 @@ func TestAPostalCodeIsWrittenAsItsCountryDoes(t *testing.T) {
 	}
 }
 
+// The script knows only the pattern. The server then writes the code as the country does.
+func TestAPostalCodeIsUsualWithoutItsSeparator(t *testing.T) {
+	t.Parallel()
+	fits := func(f addressform.Form, text string) bool {
+		postal, _ := f.Field(addressform.PostalCode)
+		return regexp.MustCompile("^(?i:" + postal.Pattern + ")$").MatchString(text)
+	}
+	for text, want := range map[string]bool{
+		"PL 00950": true, "PL 00 950": true, "PL 00-950": true, "PL 0095": false, "PT 2725079": true, "KY ky11100": true,
+		"KY KY1110": false, "LV LV1073": true, "VI 008021222": true, "VI 00802": true, "GB SW1A  2AA": true, "GB 12-345": false,
+		"SE 111-22": true, "SE 1112": false, "DE 26-133": false,
+	} {
+		code, postal, _ := strings.Cut(text, " ")
+		require.Equal(t, want, fits(addressform.For(code, "en-US"), postal), text)
+	}
+	for _, code := range fields.Countries() {
+		f := addressform.For(code, "en-US")
+		if postal, asked := f.Field(addressform.PostalCode); asked && postal.Example != "" {
+			bare := strings.NewReplacer(" ", "", "-", "").Replace(postal.Example)
+			require.True(t, fits(f, bare) && fits(f, postal.Example), "%s %s", code, bare)
+		}
+	}
+}
+
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "+46", addressform.For("SE", "sv-SE").CallingCode)
