@@ -53,9 +53,11 @@ that exists is never changed: data that was sealed with a lost key can never be 
 	flags.StringVar(&stores.Postgres, "postgres", "", "host:port of PostgreSQL, several separated by commas")
 	flags.StringVar(&stores.Options, "postgres-options", "sslmode=verify-full", "parameters of the connections to PostgreSQL")
 	flags.StringVar(&stores.Redis, "redis", "", "URL of Redis; empty: each gateway counts requests on its own")
-	flags.StringVar(&stores.Prefix, "prefix", "", "what the names of databases and roles begin with, such as sandbox_")
+	flags.StringVar(&stores.Prefix, "prefix", "", "what the names of databases and roles begin with, such as sandbox_; may be empty")
 	terminal.Must(c.MarkFlagRequired("postgres"))
 	c.MarkFlagsMutuallyExclusive("redis", "redis-file")
+	terminal.MayBeEmpty(c, "redis")
+	terminal.MayBeEmpty(c, "prefix")
 	return c
 }
 

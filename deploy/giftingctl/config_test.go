@@ -55,6 +55,7 @@ func TestContexts(t *testing.T) {
 	})
 	t.Run("that do not exist cannot be chosen", func(t *testing.T) {
 		require.Equal(t, 2, run(t, path, "context", "use", "three").code)
+		require.Contains(t, run(t, path, "context", "use", "").err, "an argument is empty")
 	})
 	t.Run("are required", func(t *testing.T) {
 		missing := run(t, filepath.Join(t.TempDir(), "none.yaml"), "regions", "list")

@@ -39,7 +39,7 @@ func TestSecretsArePrintedOnceAndCanBeReadFromElsewhere(t *testing.T) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "redis")
 		require.NoError(t, os.WriteFile(file, []byte("rediss://:hunter5@redis:6379\n"), 0o600))
-		made := run(t, "", "bootstrap", "keys", "--postgres", "db:5432", "--dir", dir, "--redis-file", file)
+		made := run(t, "none.yaml", "bootstrap", "keys", "--postgres", "db:5432", "--dir", dir, "--redis-file", file)
 		require.Zero(t, made.code, made.err)
 		content, err := os.ReadFile(filepath.Join(dir, "gifting-redis", "url"))
 		require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestSecretsArePrintedOnceAndCanBeReadFromElsewhere(t *testing.T) {
 	})
 	t.Run("the URL of an administrator is in no error, whose exit code is that of the README", func(t *testing.T) {
 		dir := t.TempDir()
-		require.Zero(t, run(t, "", "bootstrap", "keys", "--postgres", "db:5432", "--dir", dir).code)
+		require.Zero(t, run(t, "none.yaml", "bootstrap", "keys", "--postgres", "db:5432", "--dir", dir, "--redis=", "--prefix=").code)
 		for url, code := range map[string]int{
 			"postgres://root:hunter6@127.0.0.1:1/postgres":   3, // Nothing listens there.
 			"postgres://root:hunter6@127.0.0.1:1:1/postgres": 2,
@@ -56,7 +56,7 @@ func TestSecretsArePrintedOnceAndCanBeReadFromElsewhere(t *testing.T) {
 		} {
 			file := filepath.Join(dir, "admin")
 			require.NoError(t, os.WriteFile(file, []byte(url), 0o600))
-			refused := run(t, "", "bootstrap", "databases", "--secrets", dir, "--run", "--url-file", file)
+			refused := run(t, "none.yaml", "bootstrap", "databases", "--secrets", dir, "--run", "--url-file", file)
 			require.Equal(t, code, refused.code, refused.err)
 			require.NotContains(t, refused.err, "hunter6")
 		}

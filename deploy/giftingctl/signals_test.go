@@ -159,7 +159,7 @@ func wellPorts(t *testing.T, replaced ...string) (ports []string) {
 
 func statusOf(t *testing.T, ports ...string) (code int, out, errs string) {
 	t.Helper()
-	return runLine(t, "", append([]string{"status"}, ports...)...)
+	return runLine(t, "none.yaml", append([]string{"status"}, ports...)...)
 }
 
 func TestStatusOfAPlatformThatIsWell(t *testing.T) {

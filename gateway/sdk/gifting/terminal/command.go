@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // UsageError is an error in the command or in what it names. Nothing was sent.
@@ -57,6 +58,9 @@ func (r *run) track(c *cobra.Command) {
 	}
 	if runE := c.RunE; runE != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := refuseEmpty(c, args); err != nil {
+				return err
+			}
 			r.begun = true
 			return runE(c, args)
 		}
@@ -64,6 +68,37 @@ func (r *run) track(c *cobra.Command) {
 	for _, below := range c.Commands() {
 		r.track(below)
 	}
+}
+
+// mayBeEmpty is the annotation of a flag that has a meaning when it is empty.
+const mayBeEmpty = "may be empty"
+
+// MayBeEmpty accepts an empty value of a flag of the command.
+func MayBeEmpty(c *cobra.Command, flag string) {
+	Must(c.Flags().SetAnnotation(flag, mayBeEmpty, nil))
+}
+
+var errEmpty = errors.New("is empty: is the variable set from which it comes?")
+
+// refuseEmpty refuses arguments and flags that are given and empty. Most often a script has lost the value, and the command would
+// do something else: use the current profile, begin at the end of the feed, or send a request without its contents.
+func refuseEmpty(c *cobra.Command, args []string) (err error) {
+	if slices.Contains(args, "") {
+		err = fmt.Errorf("an argument %w", errEmpty)
+	}
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if _, allowed := flag.Annotations[mayBeEmpty]; !allowed && isEmpty(flag.Value) {
+			err = fmt.Errorf("--%s %w", flag.Name, errEmpty)
+		}
+	})
+	return err
+}
+
+func isEmpty(value pflag.Value) bool {
+	if list, ok := value.(pflag.SliceValue); ok {
+		return len(list.GetSlice()) == 0
+	}
+	return value.Type() == "string" && value.String() == ""
 }
 
 // helpOf shows help, unless --help comes after words that are not a command. Cobra does not let help fail.

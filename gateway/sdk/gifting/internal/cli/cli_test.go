@@ -69,7 +69,6 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 			2, `{"code":"","title":"Wrong command or profile",` +
 				`"detail":"unknown command: gifting burn: gifting --help lists the commands"}` + "\n",
 		},
-		"orders place --idempotency-key=":        {2, "gifting: Wrong command or profile: --idempotency-key is empty\n"},
 		"events tail --after x --from-beginning": {2, "gifting: Wrong command or profile: give --after or --from-beginning, not both\n"},
 		"orders list --sort":                     {2, "gifting: Wrong command or profile: unknown flag: --sort\n"},
 		"orders list -o xml":                     {2, "gifting: Wrong command or profile: -o is table or json\n"},
@@ -92,6 +91,33 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 		"the request is sent as it is, so that the API names its errors")
 	got := server.user().run(t, "orders", "get", "1", "-o", "json")
 	require.JSONEq(t, `{"code":"not_found","title":"Not found","detail":"","requestId":"request-1"}`, got.err)
+}
+
+func TestAnEmptyValueIsRefusedBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, nil)
+	for empty, lines := range map[string][]string{
+		"--profile":         {"orders list --profile=", "login --profile=", "logout --profile="},
+		"--url":             {"login --url="},
+		"--file":            {"orders place --file=", "orders update-delivery 1 --file=", "links create --file="},
+		"--after":           {"events tail --after=", "listen --forward-to 3000 --after=", "orders list --after="},
+		"--type":            {"webhooks replay --from 1h --type=", "webhooks deliveries --type=", "events tail --type="},
+		"--status":          {"links list --status="},
+		"--product-id":      {"links create --brand-id b --label Ann --product-id="},
+		"--recipient.email": {"orders update-delivery 1 --expected-version 0 --recipient.email="},
+		"--forward-to":      {"doctor --forward-to="},
+		"--idempotency-key": {"orders place --idempotency-key="},
+	} {
+		for _, line := range lines {
+			got := server.user().run(t, strings.Fields(line)...)
+			require.Equal(t, 2, got.code, line)
+			require.Contains(t, got.err, "profile: "+empty+" is empty: is the variable set from which it comes?\n", line)
+		}
+	}
+	got := server.user().run(t, "profiles", "use", "")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.err, "an argument is empty")
+	require.Empty(t, server.sent)
 }
 
 func TestALostAnswerCanBeAskedForAgain(t *testing.T) {

@@ -20,7 +20,6 @@ import (
 
 var (
 	errArguments = errors.New("the arguments are")
-	errKeyEmpty  = errors.New("--idempotency-key is empty")
 	errJSON      = errors.New("is not JSON")
 	errTime      = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
 )
@@ -194,13 +193,7 @@ type idempotent struct{ key string }
 
 // idempotencyFlag adds --idempotency-key to a command.
 func (a *app) idempotencyFlag(c *cobra.Command, i *idempotent) *cobra.Command {
-	c.PreRunE = func(*cobra.Command, []string) error {
-		a.repeatable = true
-		if i.key == "" && c.Flags().Changed("idempotency-key") {
-			return terminal.AsUsageError(errKeyEmpty) // A script has lost it: with a new one, the effect could happen twice.
-		}
-		return nil
-	}
+	c.PreRun = func(*cobra.Command, []string) { a.repeatable = true }
 	c.Flags().StringVar(&i.key, "idempotency-key", "", "repeat a command whose answer was lost; without it a new key is made")
 	return c
 }

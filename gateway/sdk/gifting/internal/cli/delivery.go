@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -59,8 +60,29 @@ keeps you from correcting what somebody else has changed in the meantime.`
 		{"recipient.address.city", "city", &address.City},
 		{"courier-comment", "a note for the courier; an empty one clears it", &change.CourierComment},
 	} {
-		flags.Func(text.flag, text.usage, func(given string) error { *text.member = &given; return nil })
+		flags.Var(optionalText{text.member}, text.flag, text.usage)
 		command.MarkFlagsMutuallyExclusive("file", text.flag)
 	}
+	terminal.MayBeEmpty(command, "courier-comment")
 	return a.idempotencyFlag(command, &once)
 }
+
+// optionalText is a flag for a member that is left out unless the flag is given.
+type optionalText struct{ member **string }
+
+// Set implements pflag.Value.
+func (o optionalText) Set(given string) error {
+	*o.member = &given
+	return nil
+}
+
+// String implements pflag.Value. Help makes one without a member.
+func (o optionalText) String() string {
+	if o.member == nil {
+		return ""
+	}
+	return text(*o.member)
+}
+
+// Type implements pflag.Value.
+func (optionalText) Type() string { return "string" }
