@@ -120,6 +120,27 @@ func TestAnEmptyValueIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	require.Empty(t, server.sent)
 }
 
+func TestAnAddressWithoutItsKeyDoesNotMeanAnotherProfile(t *testing.T) {
+	t.Parallel()
+	production, sandbox := newAPI(t, nil), newAPI(t, nil)
+	u := &user{
+		env: map[string]string{"GIFTING_CONFIG": filepath.Join(t.TempDir(), "gifting.yaml"), "GIFTING_URL": production.URL + "/"},
+		in:  strings.NewReader("gft_live_key\n"),
+	}
+	require.Zero(t, u.run(t, "login", "--no-keyring").code)
+	require.Equal(t, 4, u.run(t, "orders", "get", "1").code, "it is the address of the profile")
+	before := len(production.sent)
+
+	u.env["GIFTING_URL"] = sandbox.URL
+	got := u.run(t, "orders", "get", "1")
+	require.Equal(t, 2, got.code)
+	require.Equal(t, "gifting: Wrong command or profile: GIFTING_URL is set without GIFTING_KEY, and is not the address of the "+
+		"current profile sandbox: set both, or choose a profile with --profile\n", got.err)
+	require.Len(t, production.sent, before)
+	require.Equal(t, 4, u.run(t, "orders", "get", "1", "--profile", "sandbox").code)
+	require.Len(t, production.sent, before+1)
+}
+
 func TestALostAnswerCanBeAskedForAgain(t *testing.T) {
 	t.Parallel()
 	u := newAPI(t, nil).user()

@@ -3,9 +3,12 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,9 +121,14 @@ type target struct{ name, url, key string }
 // fromEnvironment is the name of the target that GIFTING_URL and GIFTING_KEY set.
 const fromEnvironment = "GIFTING_KEY"
 
+var errOnlyURL = errors.New("GIFTING_URL is set without GIFTING_KEY, and is not the address of the current profile")
+
+// target is that of the environment or of a profile. GIFTING_URL alone never means the current profile of another address: the key
+// may have been lost, and the profile be of production. After a login with GIFTING_URL it is the address of the profile.
 func (a *app) target() (target, error) {
+	address := a.Getenv("GIFTING_URL")
 	if key := a.Getenv("GIFTING_KEY"); key != "" && a.profile == "" {
-		return target{fromEnvironment, a.Getenv("GIFTING_URL"), key}, nil
+		return target{fromEnvironment, address, key}, nil
 	}
 	file, err := profile.Read(a.config)
 	if err != nil {
@@ -129,6 +137,9 @@ func (a *app) target() (target, error) {
 	name, found, err := file.Named(a.profile)
 	if err != nil {
 		return target{}, terminal.AsUsageError(err)
+	}
+	if a.profile == "" && address != "" && strings.TrimRight(address, "/") != strings.TrimRight(found.URL, "/") {
+		return target{}, terminal.AsUsageError(fmt.Errorf("%w %s: set both, or choose a profile with --profile", errOnlyURL, name))
 	}
 	key, err := file.KeyOf(name)
 	if err != nil {
