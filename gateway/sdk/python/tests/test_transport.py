@@ -359,6 +359,25 @@ def _run(result: Any) -> Any:
     return anyio.run(awaited) if hasattr(result, "__await__") else result
 
 
+@pytest.mark.parametrize("name", ["attempt_timeout", "timeout", "max_attempts"])
+@pytest.mark.parametrize("value", ["5", 0, -1, float("nan"), True, None])
+def test_a_limit_that_is_no_positive_number_is_refused_before_anything_is_sent(name: str, value: Any) -> None:
+    fake = Fake()
+    limit: dict[str, Any] = {name: value}
+    uses: list[Callable[[Any], Any]] = [
+        lambda _: Fake(**limit),
+        lambda client: client.account.me(**limit),
+        lambda client: client.orders.list(**limit),
+    ]
+    if name != "max_attempts":
+        uses.append(lambda client: client.events.feed(**limit))
+    for use in uses:
+        for client in (fake.sync, fake.asynchronous):
+            with pytest.raises(ValueError, match=f"^{name} must be a positive number$"):
+                _run(use(client))
+    assert not fake.sent
+
+
 def test_values_of_python_are_sent_as_the_api_reads_them_or_refused_by_their_path() -> None:
     fake = Fake(*[ok({"items": [], "nextCursor": None})] * 4)
     at, identity = datetime(2026, 3, 14, 10, 0, tzinfo=timezone(timedelta(hours=1))), UUID(int=1)

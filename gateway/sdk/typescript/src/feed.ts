@@ -1,6 +1,6 @@
 import { type GiftingEvent, toEvent } from "./events.js";
 import { ApiError, EventsLostError, retryable } from "./errors.js";
-import { refuseUnknown } from "./input.js";
+import { checkLimits, refuseUnknown } from "./input.js";
 import { Cursors, type Page } from "./pages.js";
 import { type Answer, type CallOptions, pause, sleep } from "./transport.js";
 
@@ -44,13 +44,14 @@ export class Feed implements AsyncIterable<GiftingEvent> {
 
   constructor(read: Read, options: FeedOptions) {
     refuseUnknown(options, feedOptions, "option");
+    checkLimits(options);
     const wait = options.wait ?? 30;
     if (!Number.isInteger(wait) || wait < 1 || wait > 30) throw new RangeError("wait must be a whole number from 1 to 30");
     // Nothing else may begin with the oldest event.
     if (options.from !== undefined && options.from !== "start" && options.from !== "end") throw new RangeError('from must be "start" or "end"');
     this.#read = read;
     this.#options = { ...options, wait };
-    this.cursor = options.after;
+    this.cursor = options.after ?? undefined; // null, as of a database, is no cursor.
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<GiftingEvent, void, undefined> {

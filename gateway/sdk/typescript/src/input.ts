@@ -93,3 +93,11 @@ export function checkSecret(value: unknown, name: string): void {
   if (typeof value !== "string" || value === "") throw new TypeError(`${name} is empty: is the variable set from which it comes?`);
   if (/\s/.test(value)) throw new TypeError(`${name} has a line break or a space, perhaps pasted with it`);
 }
+
+/** Refuses limits that are none. Above all a text, as of a variable of the environment: added to a number, it would become a longer text. */
+export function checkLimits(limits: { attemptTimeout?: unknown; timeout?: unknown; maxAttempts?: unknown } = {}): void {
+  for (const name of ["attemptTimeout", "timeout", "maxAttempts"] as const) {
+    const limit = limits[name] ?? 1;
+    if (typeof limit !== "number" || !(limit > 0)) throw new RangeError(`${name} must be a positive number`);
+  }
+}

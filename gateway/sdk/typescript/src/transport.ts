@@ -1,5 +1,5 @@
 import type { paths } from "./core.js";
-import { bodyText, checkSecret, queryText, refuseUnknown } from "./input.js";
+import { bodyText, checkLimits, checkSecret, queryText, refuseUnknown } from "./input.js";
 import { ApiError, type CallInfo, ConnectionError, GiftingError, NotModifiedError, retryable } from "./errors.js";
 import { randomUUID } from "./crypto.js";
 import { IgnoredNames } from "./ignored.js";
@@ -141,8 +141,7 @@ export class Transport {
       timeout: options.timeout ?? 120_000,
       maxAttempts: options.maxAttempts ?? 5,
     };
-    const { attemptTimeout, timeout, maxAttempts } = this.#options;
-    if (!(attemptTimeout > 0 && timeout > 0 && maxAttempts > 0)) throw new RangeError("timeouts and maxAttempts must be positive");
+    checkLimits(options);
     this.#ignored = new IgnoredNames(options.onWarning ?? ((message) => console.warn(message)));
     this.#userAgent = [options.userAgent, `partnergifting-typescript/${version}`].filter(Boolean).join(" ");
   }
@@ -201,6 +200,7 @@ export class Transport {
     if (request.method === "POST" && !request.withoutKey) known.push("idempotencyKey");
     if (request.condition) known.push(request.condition);
     refuseUnknown(options, known, "option");
+    checkLimits(options);
     if ((options as AnyOptions | undefined)?.idempotencyKey === "") throw new TypeError("idempotencyKey is empty: is the variable set from which it comes?");
     const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, request.params?.[name]));
     const query = queryText(request.path, request.query);

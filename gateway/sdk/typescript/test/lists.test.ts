@@ -176,6 +176,9 @@ test("the feed begins at its end, and a lost answer does not move the beginning"
     controller.abort();
   }
   assert.deepEqual(sent.map(({ url }) => url.search), ["?from=end", "?after=now&wait=30", "?after=now&wait=30"]);
+  const none = client([page([], "now", atEnd)]);
+  for await (const _ of none.client.events.feed({ from: "end", after: null as unknown as undefined, follow: false })) assert.fail("there is no event");
+  assert.equal(none.sent[0]!.url.search, "?from=end", "null, as of a database, is no cursor");
   const stored = client([page([event("2")], "b", atEnd)]);
   for await (const { id } of stored.client.events.feed({ from: "end", after: "a", follow: false })) assert.equal(id, "2");
   assert.equal(stored.sent[0]!.url.search, "?after=a");

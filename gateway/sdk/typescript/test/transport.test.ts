@@ -264,6 +264,22 @@ test("an option, a filter or a setting that means nothing is refused by its name
   assert.equal(sent.length, 0);
 });
 
+test("a limit that is no positive number is refused, of the client and of a call, before anything is sent", async () => {
+  const { client: one, sent } = client([]);
+  for (const wrong of [
+    { attemptTimeout: "5000" }, { attemptTimeout: NaN }, { attemptTimeout: true }, { timeout: "120000" }, { timeout: 0 }, { timeout: -1 },
+    { maxAttempts: "3" }, { maxAttempts: 0 }, { maxAttempts: -1 },
+  ]) {
+    const [name] = Object.keys(wrong);
+    const refused = (error: Error) => error instanceof RangeError && error.message === `${name} must be a positive number`;
+    assert.throws(() => client([], untyped(wrong)), refused);
+    await assert.rejects(one.account.me(untyped(wrong)), refused);
+    assert.throws(() => one.orders.list({}, untyped(wrong)), refused);
+    if (name !== "maxAttempts") assert.throws(() => one.events.feed(untyped(wrong)), refused);
+  }
+  assert.equal(sent.length, 0);
+});
+
 test("a Date is sent as a time, and what JSON cannot have is refused by its path", async () => {
   const at = new Date("2026-03-14T09:26:53.589Z");
   const { client: one, sent } = client([json({ items: [], nextCursor: null }), json({}), json({})]);

@@ -32,6 +32,15 @@ def check_options(
     for name in options:
         if name not in known:
             raise TypeError(f"{name!r} is no argument of this call; its options are {', '.join(sorted(known))}")
+    check_limits(options)
+
+
+def check_limits(limits: Mapping[str, Any]) -> None:
+    """Refuses limits that are none: of another type, such as a text of the environment, or not positive."""
+    for name in ("attempt_timeout", "timeout", "max_attempts"):
+        limit = limits.get(name, 1)
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
+            raise ValueError(f"{name} must be a positive number")
 
 
 def check_secret(value: object, name: str) -> None:

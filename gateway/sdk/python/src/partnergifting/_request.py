@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ._input import Id, body_text, check_options, check_secret, path_text, query_text
+from ._input import Id, body_text, check_limits, check_options, check_secret, path_text, query_text
 from ._options import AnyOptions, ResponseInfo
 from ._version import __version__
 from .errors import ApiError, NoAnswerError, NotModifiedError
@@ -54,8 +54,7 @@ class Settings:
             raise ValueError("base_url must have no query, no fragment and no user")
         if not re.fullmatch(r"[!-~]+", self.key):
             raise ValueError("key has characters that no key has")
-        if not (self.attempt_timeout > 0 and self.timeout > 0 and self.max_attempts > 0):
-            raise ValueError("timeouts and max_attempts must be positive")
+        check_limits(vars(self))
 
 
 def pause(attempts: int, error: Exception) -> float:
