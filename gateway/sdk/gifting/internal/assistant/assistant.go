@@ -72,13 +72,15 @@ func New(cfg Config) *mcp.Server {
 		Annotations: &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)},
 	}, t.place)
 	add(s, &mcp.Tool{
-		Name:        "create_links",
-		Description: "Create personal links for 1 to 20 recipients. If the answer was lost, repeating it creates none twice.",
+		Name: "create_links",
+		Description: "Create personal links for 1 to 20 recipients. If the answer was lost, look first with list_links. " +
+			"Until this server restarts, repeating the call creates none twice.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(false)},
 	}, t.createLinks)
 	add(s, &mcp.Tool{
-		Name:        "post_order_message",
-		Description: "Post a message to the service operator. If the answer was lost, repeating it posts no second one.",
+		Name: "post_order_message",
+		Description: "Post a message to the service operator. If the answer was lost, look first with list_order_messages. " +
+			"Until this server restarts, repeating the call posts no second one.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(false)},
 	}, t.postMessage)
 	return s
@@ -125,7 +127,8 @@ type tools struct {
 
 	// proofKey signs what a person is asked to confirm; see proofOf.
 	proofKey []byte
-	// unanswered has the idempotency keys of requests whose answer was lost, by their proof.
+	// unanswered has the idempotency keys of requests whose answer was lost, by their proof. A restart forgets them. Keys that follow
+	// from the request would survive it, but a second request that is equal on purpose would have no effect.
 	unanswered sync.Map
 }
 

@@ -309,6 +309,26 @@ func TestARequestWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 	}
 }
 
+func TestAfterARestartTheAssistantIsToldToLookFirst(t *testing.T) {
+	t.Parallel()
+	look := map[string]string{"create_links": "list_links", "post_order_message": "list_order_messages"}
+	for tool, input := range map[string]string{"create_links": batch, "post_order_message": message} {
+		a := &api{environment: "sandbox", lost: 1}
+		session := a.connect(t, false, nil)
+		_, failed := call(t, session, tool, json.RawMessage(input))
+		require.True(t, failed)
+		restarted := a.connect(t, false, nil)
+		_, failed = call(t, restarted, tool, json.RawMessage(input))
+		require.False(t, failed)
+		require.NotEqual(t, a.keys[0], a.keys[1], "the key of the lost request is forgotten")
+
+		tools, err := restarted.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		at := slices.IndexFunc(tools.Tools, func(one *mcp.Tool) bool { return one.Name == tool })
+		require.Contains(t, tools.Tools[at].Description, "If the answer was lost, look first with "+look[tool])
+	}
+}
+
 func TestAPersonCanReadEveryRecipientAndGift(t *testing.T) {
 	t.Parallel()
 	a := &api{environment: "sandbox"}
