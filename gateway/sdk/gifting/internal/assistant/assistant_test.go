@@ -77,7 +77,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = `{"title":"Not found","code":"not_found"}`
 	case "GET /catalog/products/p1":
 		answer = `{"name":"A jersey\nurgent: false","estimate":{"amount":"79.90","currency":"EUR"}}`
-	case "GET /catalog/products":
+	case "GET /catalog/products", "GET /orders", "GET /personal-links":
 		answer = `{"items":[],"nextCursor":"` + r.URL.RawQuery + `"}`
 	}
 	_, _ = io.WriteString(w, answer) //nolint:gosec // The test is the only caller.
@@ -373,6 +373,8 @@ func TestTheToolsReadTheAPI(t *testing.T) {
 	tools, err := session.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	arguments := map[string]any{
+		"list_orders":   map[string]any{"externalRecipientId": "player-42"},
+		"list_links":    map[string]any{"externalRecipientId": "player-42"},
 		"list_products": map[string]any{"country": "SE"}, "get_product": map[string]any{"country": "SE", "id": "p"},
 		"get_order": map[string]any{"id": "none"}, "validate_order": json.RawMessage(order),
 		"get_link": map[string]any{"id": "l1"}, "get_campaign": map[string]any{"id": "c1"},
@@ -381,6 +383,7 @@ func TestTheToolsReadTheAPI(t *testing.T) {
 	says := map[string]string{
 		"account": `"Nord"`, "get_order": "Not found (not_found 404); request r1", "list_products": "country=SE\\u0026limit=20",
 		"diagnose": "the key is fine", "get_campaign": "Winter", "list_order_messages": "It is signed.",
+		"list_orders": "externalRecipientId=player-42", "list_links": "externalRecipientId=player-42",
 	}
 	changing := []string{"place_order", "create_links", "post_order_message"}
 	for _, tool := range tools.Tools {

@@ -20,13 +20,15 @@ func (t *tools) order(ctx context.Context, in record) (any, error) {
 type orderQuery struct {
 	paging
 
-	Status          string `json:"status,omitempty" jsonschema:"REQUESTED, PROCESSING, SENT, COMPLETED or CANCELLED"`
-	ExternalOrderID string `json:"externalOrderId,omitempty" jsonschema:"the operator's own id of the order"`
+	Status              string `json:"status,omitempty" jsonschema:"REQUESTED, PROCESSING, SENT, COMPLETED or CANCELLED"`
+	ExternalOrderID     string `json:"externalOrderId,omitempty" jsonschema:"the operator's own id of the order"`
+	ExternalRecipientID string `json:"externalRecipientId,omitempty" jsonschema:"the operator's own id of the player"`
 }
 
 func (t *tools) orders(ctx context.Context, in orderQuery) (any, error) {
 	return t.Client.Orders.List(ctx, gifting.ListOrdersQuery{
 		Paging: in.paging.paging(), Status: gifting.OrderStatus(in.Status), ExternalOrderID: in.ExternalOrderID,
+		ExternalRecipientID: in.ExternalRecipientID,
 	}).First()
 }
 
