@@ -56,9 +56,9 @@ const (
 	minPingInterval = 10 * time.Second
 	workersPerCPU   = 8
 	// maxConnectionAge makes clients find new instances: they resolve a name again when a connection ends. Running calls have
-	// the grace period, which is longer than any call.
+	// the grace period, which is longer than any call: those that count or erase a large tenant have a quarter of an hour.
 	maxConnectionAge      = 5 * time.Minute
-	maxConnectionAgeGrace = 2 * time.Minute
+	maxConnectionAgeGrace = 16 * time.Minute
 	// handshakeTimeout bounds the handshake. The end waits for open handshakes even past DrainTimeout and disconnects clients
 	// only afterwards, so one silent connection must not delay it.
 	handshakeTimeout = 5 * time.Second

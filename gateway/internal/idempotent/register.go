@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -35,6 +36,10 @@ func (r *Register) Claim(ctx context.Context, claim *commonv1.ClaimKeyRequest) e
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
 	_, err := r.Client.ClaimKey(ctx, claim)
+	if rpc.RefusedByOlder(err) { // The first release counts claims, which have no ids.
+		claim.ClaimId = ""
+		_, err = r.Client.ClaimKey(ctx, claim)
+	}
 	if err == nil {
 		return nil
 	}
@@ -56,10 +61,16 @@ func (r *Register) ReleaseUnlessStored(ctx context.Context, claim *commonv1.Clai
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerTimeout)
 	defer cancel()
-	if _, err := r.Client.ReleaseKey(ctx, &commonv1.ReleaseKeyRequest{
+	release := &commonv1.ReleaseKeyRequest{
 		KeyId: claim.GetKeyId(), IdempotencyKey: claim.GetIdempotencyKey(), Fingerprint: claim.GetFingerprint(),
 		OtherFingerprints: claim.GetOtherFingerprints(), ClaimId: claim.GetClaimId(),
-	}); err != nil {
+	}
+	_, err = r.Client.ReleaseKey(ctx, release)
+	if rpc.RefusedByOlder(err) {
+		release.ClaimId = ""
+		_, err = r.Client.ReleaseKey(ctx, release)
+	}
+	if err != nil {
 		r.Log.WarnContext(ctx, "release idempotency key", "error", err)
 	}
 }

@@ -3,6 +3,7 @@ package idempotent_test
 import (
 	"context"
 	"log/slog"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -65,6 +69,55 @@ func TestAClaimIsKeptUnlessNothingWasStored(t *testing.T) {
 			require.Equal(t, tc.kept, client.current == 1)
 		})
 	}
+}
+
+// first is a register of the first release, which refuses what it does not know: the id of a claim.
+type first struct {
+	claims
+
+	refuse func() error
+}
+
+func (f *first) ClaimKey(
+	ctx context.Context, req *commonv1.ClaimKeyRequest, opts ...grpc.CallOption,
+) (*commonv1.ClaimKeyResponse, error) {
+	if req.GetClaimId() != "" {
+		return nil, f.refuse()
+	}
+	return f.claims.ClaimKey(ctx, req, opts...)
+}
+
+func (f *first) ReleaseKey(
+	ctx context.Context, req *commonv1.ReleaseKeyRequest, opts ...grpc.CallOption,
+) (*commonv1.ReleaseKeyResponse, error) {
+	if req.GetClaimId() != "" {
+		return nil, f.refuse()
+	}
+	return f.claims.ReleaseKey(ctx, req, opts...)
+}
+
+// After a rollback the service may be older than the gateway.
+func TestTheFirstReleaseCountsClaims(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := grpc.NewServer() // It knows no method.
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	conn, err := rpc.Dial(rpc.Target{Service: identity.Orders, Addr: listener.Addr().String()}, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	client := &first{refuse: func() error {
+		return conn.Invoke(t.Context(), commonv1.IdempotencyRegisterService_ClaimKey_FullMethodName,
+			&commonv1.ClaimKeyRequest{}, &commonv1.ClaimKeyResponse{})
+	}}
+	register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
+	claim := &commonv1.ClaimKeyRequest{ClaimId: "0198f2e4-0000-7000-8000-000000000001"}
+	require.NoError(t, register.Claim(t.Context(), claim))
+	require.Equal(t, 1, client.current)
+	claim.ClaimId = "0198f2e4-0000-7000-8000-000000000001" // The claim was made before the rollback.
+	register.ReleaseUnlessStored(t.Context(), claim, problem.RecordNotFound())
+	require.Zero(t, client.current)
 }
 
 func TestAClaimThatFails(t *testing.T) {

@@ -43,7 +43,10 @@ func TestFewLinksAmongManyAreFoundByAnIndex(t *testing.T) {
 		})
 	}
 	pagetest.EachFilter(t, &linksv1.ListPersonalLinksRequest{}, func(t *testing.T, by *linksv1.ListPersonalLinksRequest) {
-		requireFewRows(t, pool, List{Key: caller.Principal{TenantID: aTenant, AllBrands: true}, Filters: by, Limit: 50})
+		for _, key := range []caller.Principal{{AllBrands: true}, {BrandIDs: []string{aBrand}}, {BrandIDs: []string{aBrand, oldBrand}}} {
+			key.TenantID = aTenant
+			requireFewRows(t, pool, List{Key: key, Filters: by, Limit: 50})
+		}
 	})
 }
 

@@ -17,8 +17,8 @@ const (
 	Interval = time.Minute
 	// checkEvery is how often an erased tenant is counted again.
 	checkEvery = time.Hour
-	// lease is longer than an attempt usually takes. Two workers at once do no harm.
-	lease = 10 * time.Minute
+	// lease is longer than an attempt usually takes, also of a large tenant. Two workers at once do no harm.
+	lease = 30 * time.Minute
 	batch = 100
 	// maxPasses over all services, until one finds nothing: what one service writes late may reach the next.
 	maxPasses = 5

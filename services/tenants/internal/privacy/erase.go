@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -17,10 +16,15 @@ import (
 )
 
 const (
+	// callerTimeout bounds the attempt of a caller, who gets the state of the erasure before the deadline of its call.
+	callerTimeout = 10 * time.Second
 	// retryAfter is when the worker takes an erasure over from its caller, and tries again.
 	retryAfter = time.Minute
-	// attemptTimeout is for a large tenant: all its stored answers and events are read. No other instance tries meanwhile.
+	// attemptTimeout is for a large tenant: all its stored answers and events are read. No other instance tries meanwhile, also if
+	// this one dies.
 	attemptTimeout = 15 * time.Minute
+	// maxAttempts bounds what a run of the worker does before it reports its failures.
+	maxAttempts = 20
 )
 
 // Deps are what a coordinator works with.
@@ -68,7 +72,7 @@ func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by
 	if s.Kind == ExternalRecipient {
 		recipient = &s.ID
 	}
-	if err := c.attempt(ctx, r, recipient); err != nil {
+	if err := c.attemptWithin(ctx, callerTimeout, r, recipient); err != nil {
 		c.deps.Log.WarnContext(ctx, "an erasure is pending and will be tried again", "request_id", r.ID, "error", err)
 	}
 	return c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
@@ -102,6 +106,12 @@ func (c *Coordinator) request(s Subject, id, action string, f personRecords) sto
 	}
 }
 
+func (c *Coordinator) attemptWithin(ctx context.Context, limit time.Duration, r store.PersonRequest, recipient *string) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return c.attempt(ctx, r, recipient)
+}
+
 // attempt does what is left of an erasure. The recipient is known to the first attempt only: the request keeps no id of a person.
 func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipient *string) error {
 	by := &commonv1.Actor{Kind: r.ActorKind, Id: r.ActorID}
@@ -122,48 +132,43 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 			return err
 		}
 	}
-	if r.OrdersErasedAt == nil {
-		// With the orders of claims they may be more than a call can name.
-		for ids := range slices.Chunk(orderIDs, maxRecords) {
-			_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-				TenantId: r.TenantID, RequestedBy: by, RecordIds: ids, KeyIds: r.KeyIDs,
-			})
-			if err != nil {
-				return fmt.Errorf("erase orders: %w", err)
-			}
+	// With the orders of claims they may be more than a call can name. Each attempt erases them again, because a message may have been
+	// posted since, or an order been added.
+	for ids := range slices.Chunk(orderIDs, maxRecords) {
+		_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: ids, KeyIds: r.KeyIDs,
+		})
+		if err != nil {
+			return fmt.Errorf("erase orders: %w", err)
 		}
-		if err := c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID); err != nil {
-			return err
-		}
+	}
+	if err := c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID); err != nil {
+		return err
 	}
 	return c.eraseEvents(ctx, r, orderIDs)
 }
 
-// ContinuePending continues the erasures that are due. One that fails does not block the others.
+// ContinuePending continues erasures that are due, one after the other. One that fails does not block the others.
 func (c *Coordinator) ContinuePending(ctx context.Context) error {
 	var failed []error
-	err := daemon.InBatches(ctx, 1, func(ctx context.Context, limit int) (int, error) {
-		pending, err := c.deps.Store.TakePendingErasures(ctx, attemptTimeout+retryAfter, limit)
-		if err != nil {
-			return 0, err
+	for range maxAttempts {
+		pending, err := c.deps.Store.TakePendingErasures(ctx, attemptTimeout+retryAfter, 1)
+		if err != nil || len(pending) == 0 {
+			return errors.Join(append(failed, err)...)
 		}
-		for _, r := range pending {
-			if err := c.attemptInTime(ctx, r); err != nil {
-				failed = append(failed, fmt.Errorf("erasure %s: %w", r.ID, err))
-			}
-			if err := c.deps.Store.RetryErasure(context.WithoutCancel(ctx), r.TenantID, r.ID, retryAfter); err != nil {
-				return 0, err
-			}
+		r := pending[0]
+		if err := c.continueOne(ctx, r); err != nil {
+			failed = append(failed, fmt.Errorf("erasure %s: %w", r.ID, err))
 		}
-		return len(pending), nil
-	})
-	return errors.Join(append(failed, err)...)
+		if err := c.deps.Store.RetryErasure(context.WithoutCancel(ctx), r.TenantID, r.ID, retryAfter); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+	}
+	return errors.Join(failed...)
 }
 
-func (c *Coordinator) attemptInTime(ctx context.Context, r store.PersonRequest) error {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
-	defer cancel()
-	err := c.attempt(ctx, r, nil)
+func (c *Coordinator) continueOne(ctx context.Context, r store.PersonRequest) error {
+	err := c.attemptWithin(ctx, attemptTimeout, r, nil)
 	if problem.Is(err, problem.NotEditable) {
 		c.deps.Log.InfoContext(ctx, "an erasure waits for an order in flight", "request_id", r.ID, "error", err)
 		return nil // Nothing failed. A metric shows how long it waits.
@@ -226,17 +231,18 @@ func (c *Coordinator) eraseEvents(ctx context.Context, r store.PersonRequest, or
 
 // waitUntil repeats a call until it is done. The last one begins within eventsWait.
 func waitUntil(ctx context.Context, call func(ctx context.Context) (done bool, err error)) error {
-	over := time.After(eventsWait)
+	begun := time.Now()
 	ticker := time.NewTicker(eventsPoll)
 	defer ticker.Stop()
 	for {
 		if done, err := call(ctx); err != nil || done {
 			return err
 		}
+		if time.Since(begun) > eventsWait {
+			return errEvents
+		}
 		select {
 		case <-ctx.Done():
-			return errEvents
-		case <-over:
 			return errEvents
 		case <-ticker.C:
 		}
