@@ -89,7 +89,9 @@ func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	}
 	hub := &notices.Hub{}
 	announcer := notices.NewAnnouncer(hub, s.Pool, s.Telemetry.Logger)
-	s.Add(daemon.Part{Name: "announcer", Run: announcer.Run}, daemon.Part{Name: "listener", Run: announcer.Listen})
+	// Last: until the streams of gateways end, other instances store events that they wait for.
+	s.Add(daemon.Part{Name: "announcer", Run: announcer.Run, Last: true},
+		daemon.Part{Name: "listener", Run: announcer.Listen, Last: true})
 	if err := addFeed(s, cfg, events, topic, announcer); err != nil {
 		return err
 	}

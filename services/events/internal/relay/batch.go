@@ -155,8 +155,7 @@ func (r *Relay) observeTicks(readings []reading) error {
 			r.windows[i].closeGapsAt(t.begun)
 		}
 		if r.observe(t.tick) {
-			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
-			r.windows[i].formerClockOffset = before
+			r.clockStepped(t.server.instance, readings, before)
 		}
 	}
 	// A server that was restarted or replaced is another instance.
@@ -164,6 +163,17 @@ func (r *Relay) observeTicks(readings []reading) error {
 		return !slices.ContainsFunc(readings, func(t reading) bool { return t.server.instance == instance })
 	})
 	return changed
+}
+
+// clockStepped notes for all sources of a server that its clock has stepped. before is how far it was ahead of the relay's; nil if
+// that is not known.
+func (r *Relay) clockStepped(instance string, readings []reading, before *time.Duration) {
+	for i, read := range readings {
+		if read.server.instance == instance {
+			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
+			r.windows[i].formerClockOffset = before
+		}
+	}
 }
 
 func (r *Relay) observe(t tick) (stepped bool) {
@@ -204,8 +214,9 @@ func (r *Relay) compareClocks(ctx context.Context, readings []reading) error {
 			if t.server != read.server {
 				return fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
 			}
+			before := r.clockOffsets[instance].value()
 			if r.observe(t) {
-				r.windows[i].published = time.Time{}
+				r.clockStepped(instance, readings, &before)
 			}
 		}
 	}

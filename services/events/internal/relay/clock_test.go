@@ -4,9 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -58,6 +61,52 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsBack(t *testing.T) {
 	}
 	want = append(want, f.addEvent(t, 1)) // It was requested when all others had been answered.
 	for range 2 * size {
+		f.publish(t)
+	}
+	require.Equal(t, want, f.published.subjects(t))
+}
+
+// Both sources are on one server, whose clock steps back.
+func TestAFullBatchOfTheSecondSourceWaitsAfterAClockStepsBack(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{BatchSize: 3}, telemetry.Discard())
+	for _, ahead := range []string{"10 minutes", "0"} {
+		f.setClock(t, 0, ahead)
+		f.setClock(t, 1, ahead)
+		f.publish(t)
+		f.publish(t)
+	}
+	var want []string
+	for range 6 {
+		want = append(want, f.addEvent(t, 1))
+	}
+	want = append(want, f.addEvent(t, 0))
+	for range 6 {
+		f.publish(t)
+	}
+	require.Equal(t, want, f.published.subjects(t))
+}
+
+// The rows of a long transaction were recorded before others were published, and are visible after that.
+func TestAFullBatchWaitsForTheRowsItLeavesOfALongTransaction(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{BatchSize: 3}, telemetry.Discard())
+	var want []string
+	require.NoError(t, pgx.BeginFunc(t.Context(), f.owners[1], func(tx pgx.Tx) error {
+		for range 6 {
+			want = append(want, uuid.NewString())
+			b := &pgx.Batch{}
+			outbox.Append(t.Context(), b, event(want[len(want)-1]))
+			require.NoError(t, tx.SendBatch(t.Context(), b).Close())
+		}
+		f.addEvent(t, 0)
+		f.publish(t)
+		f.publish(t)
+		return nil
+	}))
+	early := f.published.subjects(t)
+	want = append(early, append(want, f.addEvent(t, 0))...)
+	for range 6 {
 		f.publish(t)
 	}
 	require.Equal(t, want, f.published.subjects(t))
