@@ -8,6 +8,7 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -256,12 +257,18 @@ func (s *Server) listGifts(
 		return &catalogv1.ListSelectionGiftsResponse{}, nil
 	}
 	site := rules.GiftSite(settings.GetGiftSites(), l.Record.GetBrandId())
-	return s.Catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
+	req := &catalogv1.ListSelectionGiftsRequest{
 		TenantId:    l.TenantID,
 		Selection:   &catalogv1.Selection{CampaignId: l.Record.CampaignId, ProductIds: l.ProductIDs},
 		Locale:      l.Locale,
 		BrandId:     &l.Record.BrandId,
 		HeroImageId: fields.Optional(new(site.GetTheme().GetHeroImageId())),
 		PictureIds:  rules.PictureIDs(site),
-	})
+	}
+	found, err := s.Catalog.ListSelectionGifts(ctx, req)
+	if len(req.GetPictureIds()) > 0 && rpc.RefusedByOlder(err) {
+		req.PictureIds = nil // Release 1.0.0 does not know them. Without them the page only shows less.
+		return s.Catalog.ListSelectionGifts(ctx, req)
+	}
+	return found, err
 }

@@ -147,6 +147,23 @@ func TestThePageLeavesOutPicturesThatTheBrandDoesNotHave(t *testing.T) {
 	})
 }
 
+func TestAnOlderCatalogHidesOnlyPictures(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	site := &tenantsv1.GiftSite{Sender: &tenantsv1.Sender{Name: new("Ann Berg"), PortraitImageId: new(knownPicture)}}
+	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
+		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: f.brand, Site: site}}
+	})
+	f.catalog.older = true
+	link := f.newLink(t)
+	page := f.page(t, link)
+	require.Len(t, page.GetGifts(), 2)
+	require.True(t, proto.Equal(&tenantsv1.Sender{Name: new("Ann Berg")}, page.GetBrand().GetSite().GetSender()))
+	claimed, err := f.site.ClaimLink(t.Context(), claimOf(link))
+	require.NoError(t, err)
+	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, claimed.GetState())
+}
+
 func TestThePageInEveryOtherState(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)

@@ -153,6 +153,7 @@ func (f *fixture) serve() {
 	conn, err := rpc.Dial(rpc.Target{Addr: listener.Addr().String()}, tel)
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() { _ = conn.Close() })
+	f.catalog.refuses = catalogv1.NewSelectionsServiceClient(conn) // The server of personal links does not have its methods.
 	f.client, f.site = linksv1.NewPersonalLinksServiceClient(conn), linksv1.NewGiftSiteServiceClient(conn)
 	f.operations, f.claimRecords = linksv1.NewPersonalLinkOperationsServiceClient(conn), linksv1.NewClaimRecordsServiceClient(conn)
 	f.personal, f.sandbox = privacyv1.NewPersonalDataServiceClient(conn), linksv1.NewSandboxPersonalLinksServiceClient(conn)
@@ -286,6 +287,9 @@ type gifts struct {
 	failure error
 	// hangs: GetOrderedGift returns only when its context ends.
 	hangs bool
+	// older: as release 1.0.0, which refuses a request with the ids of pictures.
+	older   bool
+	refuses catalogv1.SelectionsServiceClient
 }
 
 func (g *gifts) CheckSelection(
@@ -312,10 +316,13 @@ func (g *gifts) CheckSelection(
 const knownPicture = "fedcba9876543210fedcba9876543210"
 
 func (g *gifts) ListSelectionGifts(
-	_ context.Context, r *catalogv1.ListSelectionGiftsRequest, _ ...grpc.CallOption,
+	ctx context.Context, r *catalogv1.ListSelectionGiftsRequest, _ ...grpc.CallOption,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	if g.failure != nil {
 		return nil, g.failure
+	}
+	if g.older && len(r.GetPictureIds()) > 0 {
+		return g.refuses.ListSelectionGifts(ctx, r)
 	}
 	if g.closed && r.GetSelection().CampaignId != nil {
 		return &catalogv1.ListSelectionGiftsResponse{}, nil
