@@ -229,13 +229,28 @@ func readImageVariations(list []*catalogv1.ImageVariations, gift Product, errs *
 			errs.Add(at(field, i, "variations"), problem.FieldRequired, "must have at least one value")
 		}
 		for dimension, value := range image.GetVariations() {
-			if !slices.ContainsFunc(gift.Variations, func(v Variation) bool {
-				return v.Dimension == dimension && slices.Contains(v.Values, value)
-			}) {
+			if !hasValue(gift.Variations, dimension, value) {
 				errs.Add(at(field, i, "variations."+dimension), problem.FieldInvalid, "is no value of a dimension of the gift")
 			}
 		}
 		all[image.GetFileId()] = image.GetVariations()
 	}
 	return all
+}
+
+func hasValue(gift []Variation, dimension, value string) bool {
+	return slices.ContainsFunc(gift, func(v Variation) bool { return v.Dimension == dimension && slices.Contains(v.Values, value) })
+}
+
+// DropStaleImageVariations drops what images show if the gift no longer has the image or a value. Release 1.0.0 changes gifts and
+// leaves image_variations as they are.
+func DropStaleImageVariations(byImage map[string]map[string]string, images []string, gift []Variation) {
+	maps.DeleteFunc(byImage, func(image string, shown map[string]string) bool {
+		for dimension, value := range shown {
+			if !hasValue(gift, dimension, value) {
+				return true
+			}
+		}
+		return !slices.Contains(images, image)
+	})
 }

@@ -189,6 +189,34 @@ func TestAnImageSaysWhichValuesItShows(t *testing.T) {
 	}
 }
 
+func TestWhatAnImageShowsEndsWithTheImageOrItsValue(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	image, other := f.upload(png), f.upload(heroJPEG())
+	for name, set := range map[string]string{
+		"image": `image_file_ids = image_file_ids[2:]`,
+		"value": `variations = replace(variations::text, '"M"', '"Medium"')::jsonb`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := gift(func(p *catalogv1.PutProductRequest) {
+				p.ImageFileIds = []string{image, other}
+				p.ImageVariations = []*catalogv1.ImageVariations{
+					{FileId: image, Variations: map[string]string{"Size": "M"}}, {FileId: other, Variations: map[string]string{"Size": "S"}},
+				}
+			})
+			f.put(p)
+			f.exec(`UPDATE products SET `+set+` WHERE id = $1`, p.GetId()) // As release 1.0.0, which does not know image_variations.
+			record := f.record(p.GetId()).GetProduct()
+			shown := f.siteGifts(ofGifts(p.GetId()), "sv-SE").GetGifts()[0].GetImageVariations()
+			for _, got := range [][]*catalogv1.ImageVariations{record.GetImageVariations(), shown} {
+				require.Len(t, got, 1)
+				require.Equal(t, other, got[0].GetFileId())
+			}
+			f.put(record)
+		})
+	}
+}
+
 func TestGreetingsOfACampaign(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -198,6 +198,8 @@ func scanOffering(columns postgres.Columns[offeringRow], locales []string) pgx.R
 		err := row.Scan(columns.Targets(r)...)
 		r.ProductID, r.Text = postgres.Value(r.productID), rules.TextIn(r.Text, r.translations, locales)
 		r.Details = rules.DetailsIn(r.details, locales)
+		images := postgres.Column(r.Images, func(i rules.ShownImage) string { return i.FileID })
+		rules.DropStaleImageVariations(r.ImageVariations, images, r.Variations)
 		return r, err
 	}
 }

@@ -53,7 +53,9 @@ var products = postgres.Columns[ProductRecord]{
 var selectProducts = `SELECT ` + products.For(shown).Select() + ` FROM products p`
 
 func scanProduct(row pgx.CollectableRow) (p ProductRecord, err error) {
-	return p, row.Scan(products.For(shown).Targets(&p)...)
+	err = row.Scan(products.For(shown).Targets(&p)...)
+	rules.DropStaleImageVariations(p.ImageVariations, p.ImageFileIDs, p.Variations)
+	return p, err
 }
 
 // ProductRecord reads a gift in any state.
