@@ -38,8 +38,8 @@ func Embedded(owner string, files embed.FS) Migrations {
 }
 
 const (
-	// lockAttempts is how often a migration that waits too long for a lock is tried. Between two attempts, the statements that
-	// waited behind it run.
+	// lockAttempts is how often a migration is tried that waits too long for a lock, or that ends a deadlock. Between two attempts,
+	// the statements that waited behind it run.
 	lockAttempts = 10
 	// An instance looks every lockProbeSeconds, at most maxLockProbes times, whether another one has finished migrating.
 	lockProbeSeconds, maxLockProbes = 1, 300
@@ -47,8 +47,8 @@ const (
 
 // Migrate brings the database up to date, owner by owner in the order given, and writes what it does to out. Several instances may
 // call it: an advisory lock lets one run at a time. A migration waits for locks at most for Config.LockTimeout, because other
-// statements wait behind it, and is then tried again. Those without a transaction build indexes concurrently and wait as long as it
-// takes.
+// statements wait behind it, and is then tried again, also after a deadlock. Those without a transaction build indexes concurrently
+// and wait as long as it takes.
 func Migrate(ctx context.Context, cfg Config, out io.Writer, owners ...Migrations) error {
 	if err := settings.Defaults(&cfg); err != nil {
 		return err
@@ -98,7 +98,12 @@ var errLocked = errors.New("another transaction holds a lock that it needs; " +
 
 // apply runs one migration, unless another instance has done so, and tries again if a lock is not free.
 func (m Migrations) apply(ctx context.Context, cfg Config, file string, out io.Writer) error {
-	provider, closeDB, err := m.provider(cfg, file)
+	content, err := fs.ReadFile(m.Files, file)
+	if err != nil {
+		return err
+	}
+	inTransaction := !bytes.Contains(content, noTransaction)
+	provider, closeDB, err := m.provider(cfg, inTransaction)
 	if err != nil {
 		return err
 	}
@@ -108,6 +113,7 @@ func (m Migrations) apply(ctx context.Context, cfg Config, file string, out io.W
 		return err
 	}
 	for attempt := 1; ; attempt++ {
+		reason := fmt.Sprintf("waited %s for a lock", cfg.LockTimeout)
 		result, err := provider.ApplyVersion(ctx, version, true)
 		switch {
 		case errors.Is(err, goose.ErrAlreadyApplied):
@@ -116,13 +122,16 @@ func (m Migrations) apply(ctx context.Context, cfg Config, file string, out io.W
 		case err == nil:
 			_, err = fmt.Fprintf(out, "%s: %s took %s\n", m.Owner, file, result.Duration.Round(time.Millisecond))
 			return err
+		case State(err) == stateDeadlockDetected && inTransaction: // Otherwise a part of it may have been committed.
+			reason = "was ended because of a deadlock"
 		case State(err) != stateLockNotAvailable:
 			return err
-		case attempt == lockAttempts:
+		}
+		if attempt == lockAttempts {
 			return fmt.Errorf("%w: %w", errLocked, err)
 		}
-		if _, err := fmt.Fprintf(out, "%s: %s waited %s for a lock; attempt %d of %d follows\n",
-			m.Owner, file, cfg.LockTimeout, attempt+1, lockAttempts); err != nil {
+		if _, err := fmt.Fprintf(out, "%s: %s %s; attempt %d of %d follows\n",
+			m.Owner, file, reason, attempt+1, lockAttempts); err != nil {
 			return err
 		}
 		select {
@@ -136,17 +145,13 @@ func (m Migrations) apply(ctx context.Context, cfg Config, file string, out io.W
 // noTransaction marks a file for goose.
 var noTransaction = []byte("-- +goose NO TRANSACTION")
 
-// provider returns what runs the file.
-func (m Migrations) provider(cfg Config, file string) (provider *goose.Provider, closeDB func(), err error) {
+// provider returns what runs the files.
+func (m Migrations) provider(cfg Config, inTransaction bool) (provider *goose.Provider, closeDB func(), err error) {
 	pc, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, nil, fmt.Errorf("database url: %w", err)
 	}
-	content, err := fs.ReadFile(m.Files, file)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !bytes.Contains(content, noTransaction) {
+	if inTransaction {
 		pc.RuntimeParams["lock_timeout"] = fmt.Sprint(cfg.LockTimeout.Milliseconds())
 	}
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockProbeSeconds, maxLockProbes))

@@ -87,6 +87,29 @@ func TestAMigrationThatNeverGetsItsLockEndsWithAClearError(t *testing.T) {
 	require.ErrorContains(t, err, "GIFTING_DATABASE_LOCK_TIMEOUT")
 }
 
+func TestAMigrationThatEndsADeadlockTriesAgain(t *testing.T) {
+	t.Parallel()
+	const firstFails = "-- +goose StatementBegin\n" +
+		"DO $$ BEGIN IF nextval('attempts') = 1 THEN RAISE deadlock_detected; END IF; END $$;\n-- +goose StatementEnd\n"
+	migrate := func(t *testing.T, second string) (string, error) {
+		t.Helper()
+		var out bytes.Buffer
+		err := postgres.Migrate(t.Context(), postgres.Config{URL: pgtest.NewURL(t), LockTimeout: 20 * time.Millisecond}, &out,
+			postgres.Migrations{Owner: "example", Files: fstest.MapFS{
+				"00001_a.sql": {Data: []byte("-- +goose Up\nCREATE SEQUENCE attempts;\n")}, "00002_b.sql": {Data: []byte(second)},
+			}})
+		return out.String(), err
+	}
+	out, err := migrate(t, "-- +goose Up\n"+firstFails)
+	require.NoError(t, err)
+	require.Contains(t, out, "00002_b.sql was ended because of a deadlock; attempt 2 of 10 follows")
+
+	t.Run("unless a part of it may have been committed", func(t *testing.T) {
+		_, err := migrate(t, "-- +goose NO TRANSACTION\n-- +goose Up\n"+firstFails)
+		require.ErrorContains(t, err, "40P01")
+	})
+}
+
 // login makes a login that may create in the schema, and returns its name and the configuration of the database with it.
 func login(t *testing.T, conn *pgx.Conn, database string) (name string, cfg postgres.Config) {
 	t.Helper()
