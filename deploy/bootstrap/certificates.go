@@ -44,7 +44,8 @@ type Certificates struct {
 	RenewAll bool
 }
 
-// Make makes the certificates that are missing or near expiry, keeps the others, and returns the names of those it made.
+// Make makes the certificates that are missing or near expiry, keeps the others, and returns the names of those it made. One run at
+// a time works in a folder.
 func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
 	c = c.withDefaults()
 	if (identity.Config{TrustDomain: c.TrustDomain}).Validate() != nil {
@@ -56,6 +57,11 @@ func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
 	if err := os.MkdirAll(c.Dir, privateFolder); err != nil {
 		return nil, fmt.Errorf("folder of certificates: %w", err)
 	}
+	folder, err := lockFolder(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder of certificates: %w", err)
+	}
+	defer func() { _ = folder.Close() }()
 	signer, changed, err := c.authority(now)
 	if err != nil {
 		return nil, fmt.Errorf("authority: %w", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/pkg/identity"
@@ -68,6 +69,22 @@ func TestCertificates(t *testing.T) {
 		require.Equal(t, identity.Names(), again(t, now.Add(200*24*time.Hour-renewal+time.Minute)))
 		require.Equal(t, authority, of("ca"))
 	})
+}
+
+func TestRunsAtTheSameTimeMakeOneAuthority(t *testing.T) {
+	t.Parallel()
+	files, now := bootstrap.Certificates{Dir: filepath.Join(t.TempDir(), "tls")}, time.Now()
+	var runs errgroup.Group
+	for range 8 {
+		runs.Go(func() error {
+			_, err := files.Make(now)
+			return err
+		})
+	}
+	require.NoError(t, runs.Wait())
+	made, err := files.Make(now)
+	require.NoError(t, err)
+	require.Empty(t, made, "the authority and all its certificates are valid")
 }
 
 // copied is what a program has that got the files of a run.

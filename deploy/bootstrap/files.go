@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Private is the mode of files that hold secrets, privateFolder that of their folders.
@@ -33,4 +34,16 @@ func write(path string, content []byte, move func(from, to string) error) error 
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return move(file.Name(), path)
+}
+
+// lockFolder waits until no other process has the lock of the folder. Closing the folder, or the end of the process, frees it.
+func lockFolder(dir string) (*os.File, error) {
+	folder, err := os.Open(dir) //nolint:gosec // The user names the folder.
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", dir, err), folder.Close())
+	}
+	return folder, nil
 }
