@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -205,7 +206,7 @@ func TestWhatAnImageShowsEndsWithTheImageOrItsValue(t *testing.T) {
 				}
 			})
 			f.put(p)
-			f.exec(`UPDATE products SET `+set+` WHERE id = $1`, p.GetId()) // As release 1.0.0, which does not know image_variations.
+			pgtest.Exec(t, f.db, `UPDATE products SET `+set+` WHERE id = $1`, p.GetId()) // As release 1.0.0, which does not know image_variations.
 			record := f.record(p.GetId()).GetProduct()
 			shown := f.siteGifts(ofGifts(p.GetId()), "sv-SE").GetGifts()[0].GetImageVariations()
 			for _, got := range [][]*catalogv1.ImageVariations{record.GetImageVariations(), shown} {

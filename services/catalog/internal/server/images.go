@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -162,10 +161,14 @@ func refusedImage(err error) error {
 func (s *service) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
+	in := store.Logos
+	if req.GetOnDark() {
+		in = store.DarkLogos
+	}
 	keep := s.storeOne(func(ctx context.Context, content []byte) (picture.File, error) {
 		return s.Processor.PrepareLogo(ctx, content, req.GetOnDark())
 	})
-	id, err := s.upload(ctx, req, store.Logos(req.GetOnDark()), keep)
+	id, err := s.upload(ctx, req, in, keep)
 	return &catalogv1.UploadBrandLogoResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -173,24 +176,21 @@ func (s *service) UploadBrandLogo(
 func (s *service) UploadBrandHero(
 	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
 ) (*catalogv1.UploadBrandHeroResponse, error) {
-	keep := func(ctx context.Context, content []byte) (rules.Image, error) {
+	in, keep := store.Heroes, func(ctx context.Context, content []byte) (rules.Image, error) {
 		return s.storeImage(ctx, content, s.Processor.PrepareHero)
 	}
-	kind := req.GetKind()
-	switch kind {
-	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED:
-		kind = catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO
-	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO:
+	switch req.GetKind() {
+	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED, catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO:
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT:
-		keep = s.storeOne(s.Processor.PreparePortrait)
+		in, keep = store.Portraits, s.storeOne(s.Processor.PreparePortrait)
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE:
-		keep = s.storeOne(s.Processor.PrepareSignature)
+		in, keep = store.Signatures, s.storeOne(s.Processor.PrepareSignature)
 	default:
 		return nil, problem.Invalid(problem.Violation{
 			Field: "kind", Code: problem.FieldInvalid, Message: "must be one of HERO, PORTRAIT, SIGNATURE",
 		})
 	}
-	id, err := s.upload(ctx, req, store.Heroes(enumname.String(kind)), keep)
+	id, err := s.upload(ctx, req, in, keep)
 	return &catalogv1.UploadBrandHeroResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 

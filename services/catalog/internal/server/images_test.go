@@ -299,18 +299,47 @@ func TestTheLatest20LogosForAGroundArePublic(t *testing.T) {
 			TenantId: tenantID, BrandId: brandID, Content: plainPNG(width, 10, color.Gray{Y: 120}), OnDark: onDark,
 		}).GetFileId()
 	}
-	light, renewed, oldest := put(false, 30), put(false, 31), put(true, 32)
-	require.Equal(t, renewed, put(true, 31))
+	light, both := put(false, 30), put(false, 31)
+	require.Equal(t, both, put(true, 31))
+	renewed, oldest := put(true, 33), put(true, 32)
+	require.Equal(t, renewed, put(true, 33))
 	for width := range 18 {
 		put(true, 40+width)
 	}
 	require.True(t, f.open(oldest))
 	put(true, 60)
-	require.False(t, f.open(oldest), "20 later ones for its ground")
+	require.False(t, f.open(oldest), "20 later ones for dark pages")
 	require.True(t, f.open(renewed), "it was uploaded again")
 	put(true, 61)
-	require.False(t, f.open(renewed), "20 later ones for the ground of its latest upload")
+	require.False(t, f.open(renewed))
 	require.True(t, f.open(light))
+	require.True(t, f.open(both), "it is for light pages too")
+}
+
+// Release 1.0.0 knows neither kinds nor grounds. After an upload it deletes all but the latest 20 rows of the brand in its table.
+func TestUploadsOfTheReleaseBeforeHideNoNewerKinds(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t) // A twin would keep each file public.
+	put := func(kind catalogv1.BrandPictureKind, content []byte) string {
+		return call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+			TenantId: tenantID, BrandId: brandID, Content: content, Kind: kind,
+		}).GetFileId()
+	}
+	logo := func(onDark bool, shade uint8) string {
+		return call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+			TenantId: tenantID, BrandId: brandID, Content: plainPNG(30, 10, color.Gray{Y: shade}), OnDark: onDark,
+		}).GetFileId()
+	}
+	ids := []string{put(hero, heroJPEG()), put(signature, heroJPEG()), logo(false, 120)}
+	for shade := range uint8(20) {
+		ids = append(ids, put(portrait, plainPNG(320, 320, color.Gray{Y: shade})), logo(true, 200+shade))
+	}
+	for _, table := range []string{"brand_heroes", "brand_logos"} {
+		pgtest.Exec(t, f.db, `DELETE FROM `+table+` WHERE file_id NOT IN (SELECT file_id FROM `+table+` ORDER BY uploaded_at DESC LIMIT 20)`)
+	}
+	for _, id := range ids {
+		require.True(t, f.open(id))
+	}
 }
 
 func TestBrandLogos(t *testing.T) {

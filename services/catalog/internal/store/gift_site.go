@@ -41,8 +41,8 @@ FROM campaigns WHERE tenant_id = $1 AND id = $2`
 
 	selectHero = `SELECT shown_images(ARRAY[file_id]) FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id = $3`
 
-	selectBrandPictures = `SELECT file_id FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id = ANY ($3)
-UNION SELECT file_id FROM brand_logos WHERE tenant_id = $1 AND brand_id = $2 AND file_id = ANY ($3)`
+	selectBrandPictures = `SELECT DISTINCT file_id FROM ` + brandPictures + `
+WHERE tenant_id = $1 AND brand_id = $2 AND file_id = ANY ($3)`
 
 	selectTopCategories = `SELECT code, name,
   coalesce((SELECT jsonb_object_agg(l, names->>l) FROM unnest($1::text[]) AS l WHERE names ? l), '{}')

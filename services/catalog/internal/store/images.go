@@ -32,11 +32,18 @@ WHERE image_file_ids @> ARRAY[$1::text]`
       JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.id = o.campaign_id
       WHERE o.product_id = p.id AND ` + statusNow + ` IN ('ACTIVE', 'COMPLETED')))`
 
-	// A rendition is public if its original is.
+	// brandPictures are the pictures of all brands, of every kind.
+	brandPictures = `(SELECT tenant_id, brand_id, file_id FROM brand_heroes
+  UNION ALL SELECT tenant_id, brand_id, file_id FROM brand_portraits
+  UNION ALL SELECT tenant_id, brand_id, file_id FROM brand_signatures
+  UNION ALL SELECT tenant_id, brand_id, file_id FROM brand_logos
+  UNION ALL SELECT tenant_id, brand_id, file_id FROM brand_dark_logos) AS pictures`
+
+	// A rendition is public if its original is. Of the pictures of brands, only heroes have renditions.
 	selectPublicImage = `SELECT i.file_id, i.digest, i.content_type, i.size, i.width, i.height
 FROM images i
-WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR EXISTS (
-  SELECT FROM brand_heroes WHERE file_id = ANY (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
+WHERE i.file_id = $1 AND (EXISTS (SELECT FROM ` + brandPictures + ` WHERE file_id = $1) OR EXISTS (
+  SELECT FROM brand_heroes WHERE file_id = ANY (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1))
 ) OR EXISTS (
   SELECT FROM products p
   WHERE p.image_file_ids && (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
@@ -104,37 +111,29 @@ func (s *Store) PublicLinkPicture(ctx context.Context, hero, logo string) (heroF
 }
 
 // BrandPictures are the pictures of one kind that are public as long as they are among the latest of their brand.
-type BrandPictures struct {
-	table string
-	// column has the kind.
-	column string
-	kind   any
-}
+type BrandPictures string
 
-// Logos are the logos for dark pages, or the others.
-func Logos(onDark bool) BrandPictures {
-	return BrandPictures{table: "brand_logos", column: "on_dark", kind: onDark}
-}
-
-// Heroes are the pictures of one kind that a gift site shows: HERO, PORTRAIT or SIGNATURE.
-func Heroes(kind string) BrandPictures {
-	return BrandPictures{table: "brand_heroes", column: "kind", kind: kind}
-}
+// The tables of pictures.
+const (
+	Heroes     BrandPictures = "brand_heroes"
+	Portraits  BrandPictures = "brand_portraits"
+	Signatures BrandPictures = "brand_signatures"
+	// Logos are those for light pages.
+	Logos     BrandPictures = "brand_logos"
+	DarkLogos BrandPictures = "brand_dark_logos"
+)
 
 const (
 	// Uploads of one brand run one at a time.
 	lockPictures = `SELECT pg_advisory_xact_lock(hashtextextended($1 || $2, 4713002))`
 
-	// A file has one row in a brand, and so one kind: that of its latest upload.
-	upsertPicture = `INSERT INTO %[1]s (tenant_id, brand_id, file_id, %[2]s, uploaded_at) VALUES ($1, $2, $3, $4, clock_timestamp())
-ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at, %[2]s = EXCLUDED.%[2]s`
+	upsertPicture = `INSERT INTO %[1]s (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
+ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
 
-	deleteOlderPictures = `DELETE FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 AND %[2]s = $3 AND file_id NOT IN (
-  SELECT file_id FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 AND %[2]s = $3 ORDER BY uploaded_at DESC, file_id LIMIT $4
+	deleteOlderPictures = `DELETE FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 AND file_id NOT IN (
+  SELECT file_id FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 ORDER BY uploaded_at DESC, file_id LIMIT $3
 )`
 )
-
-func (p BrandPictures) sql(statement string) string { return fmt.Sprintf(statement, p.table, p.column) }
 
 // PutBrandPicture records a stored image and makes it public as the latest one of a brand and kind. Only the latest
 // rules.MaxPublicPictures of a kind stay public.
@@ -142,8 +141,8 @@ func (s *Store) PutBrandPicture(ctx context.Context, in BrandPictures, brand rul
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(lockPictures, brand.TenantID, brand.BrandID)
 		queueImage(b, i)
-		b.Queue(in.sql(upsertPicture), brand.TenantID, brand.BrandID, i.FileID, in.kind)
-		b.Queue(in.sql(deleteOlderPictures), brand.TenantID, brand.BrandID, in.kind, rules.MaxPublicPictures)
+		b.Queue(fmt.Sprintf(upsertPicture, in), brand.TenantID, brand.BrandID, i.FileID)
+		b.Queue(fmt.Sprintf(deleteOlderPictures, in), brand.TenantID, brand.BrandID, rules.MaxPublicPictures)
 	})
 	if err != nil {
 		return fmt.Errorf("write picture of a brand: %w", err)

@@ -19,7 +19,10 @@ func TenantData(pool *pgxpool.Pool) tenants.Database {
 			{Name: "offerings", Key: []string{"campaign_id uuid", "product_id uuid"}},
 			{Name: "campaigns", Key: []string{"id uuid"}},
 			{Name: "brand_heroes", Key: []string{"brand_id uuid", "file_id text"}},
+			{Name: "brand_portraits", Key: []string{"brand_id uuid", "file_id text"}},
+			{Name: "brand_signatures", Key: []string{"brand_id uuid", "file_id text"}},
 			{Name: "brand_logos", Key: []string{"brand_id uuid", "file_id text"}},
+			{Name: "brand_dark_logos", Key: []string{"brand_id uuid", "file_id text"}},
 			{
 				Name: "catalog_audit", Key: []string{"id uuid"}, Hidden: true,
 				Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION",

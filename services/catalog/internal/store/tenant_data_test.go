@@ -36,8 +36,9 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 		exec(`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at)
 		  VALUES ($1, $2, true, '{}', '{}', now())`, tenantID, product)
 		exec(`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`, keyID)
-		exec(`INSERT INTO brand_heroes (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, tenantID, file)
-		exec(`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, tenantID, file)
+		for _, pictures := range []string{"heroes", "portraits", "signatures", "logos", "dark_logos"} {
+			exec(`INSERT INTO brand_`+pictures+` (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, tenantID, file)
+		}
 		exec(`INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
 		  VALUES ($1, gen_random_uuid(), 'SYSTEM', '', 'campaign.expire', $2, '{}')`, tenantID, campaign)
 	}, daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations())

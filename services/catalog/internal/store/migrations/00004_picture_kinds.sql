@@ -1,8 +1,7 @@
 -- +goose Up
 
--- Where the gift site shows the picture. The latest are kept of each kind. A file that is uploaded again has its newest kind.
-ALTER TABLE brand_heroes
-    ADD COLUMN kind text NOT NULL DEFAULT 'HERO' CHECK (kind IN ('HERO', 'PORTRAIT', 'SIGNATURE'));
-
--- Whether the logo is for dark pages. The latest are kept for each ground. A file that is uploaded again has its newest ground.
-ALTER TABLE brand_logos ADD COLUMN on_dark boolean NOT NULL DEFAULT false;
+-- The pictures of the sender of a brand's notes, and its logos for dark pages. They are like heroes and logos, but release 1.0.0
+-- keeps only 20 rows of a brand in brand_heroes and in brand_logos and deletes the others, so each kind has a table of its own.
+CREATE TABLE brand_portraits (LIKE brand_heroes INCLUDING ALL, FOREIGN KEY (file_id) REFERENCES images);
+CREATE TABLE brand_signatures (LIKE brand_heroes INCLUDING ALL, FOREIGN KEY (file_id) REFERENCES images);
+CREATE TABLE brand_dark_logos (LIKE brand_logos INCLUDING ALL, FOREIGN KEY (file_id) REFERENCES images);
