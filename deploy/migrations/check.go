@@ -68,6 +68,7 @@ var (
 func Check(text string) []string {
 	var wrong []string
 	own := map[string]bool{} // The tables that this file creates.
+	var altered string       // An existing table that it alters.
 	for _, s := range split(text) {
 		if made := creates.FindStringSubmatch(s.sql); made != nil {
 			own[made[1]] = true
@@ -76,6 +77,12 @@ func Check(text string) []string {
 			continue
 		}
 		wrong = append(wrong, s.violations()...)
+		if alter := alters.FindStringSubmatch(s.sql); alter != nil {
+			if altered != "" && altered != alter[1] {
+				wrong = append(wrong, s.firstLine()+": may deadlock with the previous version, as it locks a second table: use another file")
+			}
+			altered = alter[1]
+		}
 		if concurrently.MatchString(s.sql) && !noTx.MatchString(text) {
 			wrong = append(wrong, fmt.Sprintf("%s: CONCURRENTLY needs `-- +goose NO TRANSACTION`", s.firstLine()))
 		}

@@ -43,6 +43,7 @@ func TestStatementsThatBreakTheRule(t *testing.T) {
 		`CREATE INDEX orders_note ON orders (note)`,
 		`CREATE UNIQUE INDEX orders_note ON orders (note)`,
 		`CREATE INDEX CONCURRENTLY orders_note ON orders (note)`, // It runs in a transaction.
+		`ALTER TABLE orders ADD COLUMN a int; ALTER TABLE orders ADD COLUMN b int; ALTER TABLE lines ADD COLUMN a int`,
 		"-- contract:\nDROP TABLE orders",
 		"CREATE TABLE others (id int); DROP TABLE orders",
 		"-- contract: it's for one statement\nDROP TABLE a; DROP TABLE b",
@@ -65,6 +66,7 @@ func TestStatementsThatExpand(t *testing.T) {
 		`ALTER TABLE orders VALIDATE CONSTRAINT filled`,
 		`ALTER TABLE orders ADD CONSTRAINT once UNIQUE USING INDEX orders_note`,
 		`ALTER TYPE status ADD VALUE 'c'`,
+		`CREATE TABLE notes (id int); ALTER TABLE notes ADD CHECK (id > 0); ALTER TABLE orders ADD COLUMN note text`,
 		"-- +goose NO TRANSACTION\nCREATE INDEX CONCURRENTLY orders_note ON orders (note)",
 		"CREATE OR REPLACE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $body$ BEGIN UPDATE orders SET a = 1; DELETE FROM b; END $body$",
 		"-- Nobody drops it; DROP TABLE orders\nCREATE TABLE a (id int)",

@@ -12,6 +12,7 @@
 //   - a default that differs by row is given in a later statement than its column, which would rewrite the table;
 //   - an index on an existing table is made CONCURRENTLY, in its own file with `-- +goose NO TRANSACTION`;
 //   - a constraint on an existing table is added NOT VALID, and validated in a later file;
+//   - one existing table is altered in a file, because the previous version may lock two tables in another order;
 //   - rows are changed by the code in small batches, not by an UPDATE or DELETE of the migration.
 //
 // A later version removes what is no longer needed (contracts), once no version that uses it can run. Such a statement, like
