@@ -47,6 +47,9 @@ func TestMigrateSaysWhatItDid(t *testing.T) {
 	out = telemetrytest.Log{}
 	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, twoFiles()))
 	require.Equal(t, "example: nothing to do at version 2\n", out.String())
+	out = telemetrytest.Log{}
+	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, onlyFirst()), "the release before, after going back")
+	require.Equal(t, "example: nothing to do at version 2\n", out.String())
 }
 
 // locked is a database whose table a is locked until the test releases it.

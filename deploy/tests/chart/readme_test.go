@@ -45,6 +45,23 @@ func TestTheReadmeListsEveryValueWithItsDefault(t *testing.T) {
 	}
 }
 
+// Helm rolls back to what an earlier revision rendered. With an autoscaler that may have no number of instances, which Kubernetes
+// takes for 1. An upgrade to the version before keeps the number that the cluster has.
+func TestNoPageRollsBackWithHelm(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(dir, "..", "..")
+	pages := []string{filepath.Join(root, ".github", "UPGRADING.md"), filepath.Join(root, "deploy", "production", "README.md")}
+	runbooks, err := filepath.Glob(filepath.Join(root, "deploy", "runbooks", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, runbooks)
+	for _, page := range append(pages, runbooks...) {
+		content, err := os.ReadFile(page)
+		require.NoError(t, err)
+		text := strings.ReplaceAll(string(content), "Do not use `helm rollback`", "")
+		require.NotContains(t, text, "helm rollback", page)
+	}
+}
+
 // collect collects the values that the tables must list: a value that is listed as a whole, otherwise its members.
 func collect(t *testing.T, into, listed map[string]string, path string, value any) {
 	t.Helper()
