@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,28 @@ def test_takes_text_and_headers_in_any_form() -> None:
         for headers in (lower, list(lower.items())):
             event = webhooks.verify(payload, headers, GENUINE["secrets"][0], now=GENUINE["now"] + 0.9)
             assert event["type"] == "order.message_posted"
+
+
+def test_takes_the_headers_of_http_server_which_are_no_mapping() -> None:
+    headers = HTTPMessage()
+    headers["Accept"] = "text/plain"
+    for name, value in GENUINE["headers"].items():
+        headers[name] = value
+    headers["Accept"] = "application/json"
+    assert webhooks.verify(GENUINE["body"], headers, GENUINE["secrets"], now=GENUINE["now"])["type"] == "order.message_posted"
+    with pytest.raises(WebhookVerificationError, match="no signature"):
+        webhooks.verify(b"{}", HTTPMessage(), GENUINE["secrets"])
+
+
+def test_a_signature_in_several_headers_is_one_list() -> None:
+    signature = GENUINE["headers"]["Service-Signature"]
+    at, _, genuine = signature.partition(",")
+    for first, second in ((at, genuine), (signature, "v1=" + "0" * 64)):
+        headers = HTTPMessage()
+        headers["Service-Signature"] = first
+        headers["Service-Signature"] = second
+        for form in (headers, headers.items()):
+            webhooks.verify(GENUINE["body"], form, GENUINE["secrets"], now=GENUINE["now"])
 
 
 def test_uses_the_clock_and_a_tolerance() -> None:

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 
 from ._input import check_secret
 from .errors import WebhookVerificationError
@@ -20,9 +20,15 @@ from .events import Event, to_event
 __all__ = ["verify"]
 
 
+class _Headers(Protocol):
+    """A dictionary of headers, or an object like that of `http.server`, which is no mapping: it may have a name several times."""
+
+    def items(self) -> Iterable[tuple[str, str]]: ...
+
+
 def verify(
     payload: bytes | bytearray | str,
-    headers: Mapping[str, str] | Iterable[tuple[str, str]],
+    headers: _Headers | Iterable[tuple[str, str]],
     secret: str | Sequence[str],
     *,
     tolerance: float = 300,
@@ -35,7 +41,7 @@ def verify(
 
     Args:
         payload: The raw body, as it arrived. A body that was parsed and written again has another signature.
-        headers: The headers of the request.
+        headers: The headers of the request: a dictionary, pairs, or the object of your framework or of `http.server`.
         secret: The signing secret as text, 64 characters. While you rotate it, all that you accept.
         tolerance: Seconds that the signature's time may be from the clock.
         now: The clock, in seconds since 1970.
@@ -48,7 +54,7 @@ def verify(
     secrets = list(secret) if secret and not isinstance(secret, str) else [cast("str", secret)]
     for one in secrets:
         check_secret(one, "secret")
-    claim = _claim({name.lower(): value for name, value in (headers.items() if isinstance(headers, Mapping) else headers)})
+    claim = _claim(_by_name(headers))
     if not re.fullmatch(r"[0-9]{1,15}", claim.time):
         raise WebhookVerificationError("the signature has no time")
     if abs(int(time.time() if now is None else now) - int(claim.time)) > tolerance:
@@ -58,6 +64,15 @@ def verify(
     if not any(hmac.compare_digest(signature, one) for signature in claim.signatures for one in wanted):
         raise WebhookVerificationError("no signature is right")
     return to_event(json.loads(body))
+
+
+def _by_name(headers: _Headers | Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The headers by their names in lower case. Values of one name are joined as HTTP joins them."""
+    found: dict[str, str] = {}
+    for name, value in cast("_Headers", headers).items() if hasattr(headers, "items") else headers:
+        before = found.get(name.lower())
+        found[name.lower()] = value if before is None else f"{before},{value}"
+    return found
 
 
 @dataclass(frozen=True)
