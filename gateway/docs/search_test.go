@@ -62,6 +62,8 @@ func TestTheSearchLeadsToTheRightPage(t *testing.T) {
 		"idempotancy key":            "/docs/errors/idempotency_key_required",
 		"rotate secret":              "/docs/webhooks#rotate",
 		"verify signature":           "/docs/webhooks#verify",
+		"webhookUrl":                 "/docs/webhooks#url",
+		"set webhook url":            "/docs/webhooks#url",
 		"quikstart":                  "/docs/quickstart",
 		"sandbox":                    "/docs/sandbox",
 		"personal link":              "/docs/personal-links",

@@ -40,7 +40,8 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 func names(rows [][]string, column int) (found []string) {
 	for _, row := range rows {
 		for _, m := range quoted.FindAllStringSubmatch(row[column], -1) {
-			found = append(found, m[1])
+			name, _, _ := strings.Cut(m[1], "(") // field("limit") is a function.
+			found = append(found, name)
 		}
 	}
 	slices.Sort(found)

@@ -24,8 +24,8 @@ const root = "../../.."
 
 // project is an empty project of an integrator.
 type project struct {
-	dir string
-	env []string
+	dir, key string
+	env      []string
 }
 
 // newProject has a key with a webhook of its own, so that the languages share no limit and no receiver.
@@ -42,7 +42,7 @@ func newProject(t *testing.T, p *harness.Platform, language string) project {
 	require.NoError(t, err)
 	env = append(env, "GIFTING_KEY="+made.GetApiKey(), "GIFTING_WEBHOOK_SECRET="+made.GetWebhookSecret(),
 		"GIFTING_INBOX_URL="+box+"?path=/"+language)
-	return project{dir: t.TempDir(), env: env}
+	return project{dir: t.TempDir(), key: made.GetApiKey(), env: env}
 }
 
 func (p project) run(t *testing.T, program string, args ...string) {
@@ -100,12 +100,13 @@ func built(t *testing.T, pattern string) string {
 func TestTheSDKsWorkWithThePlatform(t *testing.T) {
 	t.Parallel()
 	p := harness.Start(t)
-	t.Run("TypeScript", func(t *testing.T) { testTypeScript(t, newProject(t, p, "typescript")) })
-	t.Run("Python", func(t *testing.T) { testPython(t, newProject(t, p, "python")) })
+	t.Run("TypeScript", func(t *testing.T) { testTypeScript(t, p, newProject(t, p, "typescript")) })
+	t.Run("Python", func(t *testing.T) { testPython(t, p, newProject(t, p, "python")) })
+	t.Run("Go", func(t *testing.T) { testGoRelay(t, p) })
 	t.Run("Postman", func(t *testing.T) { testPostman(t, p) })
 }
 
-func testTypeScript(t *testing.T, p project) {
+func testTypeScript(t *testing.T, platform *harness.Platform, p project) {
 	t.Helper()
 	p.write(t, "package.json", `{"name": "shop", "private": true, "type": "module"}`)
 	p.run(t, "npm", "install", "--no-audit", "--no-fund", built(t, "*.tgz"), "typescript@5.9.3", "@types/node@18.19.130")
@@ -114,14 +115,18 @@ func testTypeScript(t *testing.T, p project) {
 		"outDir": "build", "types": ["node"]}}`)
 	p.hasLicense(t, filepath.Join("node_modules", "@partnergifting", "sdk", "LICENSE"))
 	p.add(t, "gateway/sdk/typescript/stack/*ts")
-	samples := p.add(t, "gateway/docs/samples/typescript/*.ts")
+	samples, receiver := p.add(t, "gateway/docs/samples/typescript/*.ts"), newReceiver(t)
+	p.sendingHere(t, "typescript/"+relayFile+".ts", receiver)
 	p.addREADME(t)
 	p.run(t, "npx", "tsc")
 	p.run(t, "node", "--test", "build/stack.test.js")
 	p.run(t, "node", "build/commonjs.cjs")
 	for _, name := range samples {
-		p.run(t, "node", "build/"+strings.TrimSuffix(name, ".ts")+".js")
+		if name = strings.TrimSuffix(name, ".ts"); name != relayFile {
+			p.run(t, "node", "build/"+name+".js")
+		}
 	}
+	p.relay(t, platform, receiver, "node", "build/"+relayFile+".js")
 }
 
 // addREADME makes a module of each block of the README. What is the reader's own is declared in readme.d.ts.
@@ -136,7 +141,7 @@ func (p project) addREADME(t *testing.T) {
 	}
 }
 
-func testPython(t *testing.T, p project) {
+func testPython(t *testing.T, platform *harness.Platform, p project) {
 	t.Helper()
 	p.run(t, "python3", "-m", "venv", "venv")
 	python := filepath.Join(p.dir, "venv", "bin", "python")
@@ -145,12 +150,16 @@ func testPython(t *testing.T, p project) {
 	p.run(t, python, "-c", "import partnergifting") // Before the tools of the tests bring packages that it may lack.
 	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", "pytest==9.2.0", "mypy==2.4.1")
 	p.add(t, "gateway/sdk/python/stack/*.py")
-	samples := p.add(t, "gateway/docs/samples/python/*.py")
+	samples, receiver := p.add(t, "gateway/docs/samples/python/*.py"), newReceiver(t)
+	p.sendingHere(t, "python/"+relayFile+".py", receiver)
 	p.run(t, python, append([]string{"-m", "mypy", "--strict", "stack_test.py"}, samples...)...)
 	p.run(t, python, "-m", "pytest", "-p", "no:cacheprovider", "stack_test.py")
 	for _, name := range samples {
-		p.run(t, python, name)
+		if name != relayFile+".py" {
+			p.run(t, python, name)
+		}
 	}
+	p.relay(t, platform, receiver, python, relayFile+".py")
 }
 
 // testPostman runs the collection by the command of the guide, with the address and the key of demo.env. It runs twice, because

@@ -3,6 +3,7 @@ package samples
 import (
 	"context"
 	"fmt"
+	"time"
 
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
@@ -14,9 +15,26 @@ func EndOfFeed(ctx context.Context, client *gifting.Client) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Println(end.NextCursor)
+	cursor := end.NextCursor
 	// end
-	return end.NextCursor, nil
+	return cursor, nil
+}
+
+// NextEvents shows a call that waits for an event.
+func NextEvents(ctx context.Context, client *gifting.Client, cursor string) (string, error) {
+	// sample: nextEvents
+	page, err := client.Events.List(ctx, gifting.ListEventsQuery{
+		Paging: gifting.Paging{After: cursor, Limit: 1}, Wait: 5 * time.Second,
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, event := range page.Items {
+		fmt.Println(event.Type, string(event.Raw))
+	}
+	cursor = page.NextCursor
+	// end
+	return cursor, nil
 }
 
 // ListEvents shows listEvents.
@@ -31,7 +49,7 @@ func ListEvents(ctx context.Context, client *gifting.Client, cursor string, stor
 			switch data := event.Data.(type) {
 			case *gifting.OrderStatusChanged:
 				fmt.Println(data.Order.ID, data.PreviousStatus, data.Order.Status)
-			case *gifting.PersonalLinkClaimed:
+			case *gifting.OrderCreated:
 				fmt.Println(data.ID, data.Status)
 			}
 		}

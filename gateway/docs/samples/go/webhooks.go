@@ -1,7 +1,6 @@
 package samples
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,29 +114,4 @@ func VerifyWebhook(w http.ResponseWriter, r *http.Request) {
 	fmt.Println(event.ID, event.Type)
 	// end
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// RelayEvents shows what a receiver on the own machine needs.
-func RelayEvents(ctx context.Context, client *gifting.Client, receiver, localSecret string, options gifting.FeedOptions) error {
-	// sample: relayEvents
-	// Waits for new events and never ends by itself.
-	for page, err := range client.Events.Feed(ctx, options) {
-		if err != nil {
-			return err
-		}
-		for _, event := range page.Items {
-			post, err := http.NewRequestWithContext(ctx, http.MethodPost, receiver, bytes.NewReader(event.Raw))
-			if err != nil {
-				return err
-			}
-			post.Header = gifting.WebhookHeaders(event.Raw, event.ID, time.Now(), localSecret)
-			answer, err := http.DefaultClient.Do(post)
-			if err != nil {
-				return err
-			}
-			fmt.Println(event.Type, answer.Status, answer.Body.Close())
-		}
-	}
-	// end
-	return nil
 }

@@ -1,6 +1,6 @@
 import os
 
-from partnergifting import Client, models
+from partnergifting import Client
 
 client = Client(os.environ["GIFTING_URL"], os.environ["GIFTING_KEY"])
 campaign_id = os.environ["GIFTING_CAMPAIGN_ID"]
@@ -19,6 +19,9 @@ for offering in campaign["offerings"]:
 
 
 # sample: listProducts
+from partnergifting import models
+
+
 class Shop:
     def __init__(self) -> None:
         self.gifts: dict[str, models.Product] = {}

@@ -1,7 +1,7 @@
 import os
 import time
 
-from partnergifting import ApiError, Client, models
+from partnergifting import Client, models
 
 client = Client(os.environ["GIFTING_URL"], os.environ["GIFTING_KEY"])
 brand_id = os.environ["GIFTING_BRAND_ID"]
@@ -108,6 +108,8 @@ for message in client.orders.messages(order_id):
 # end
 
 # sample: cancelOrder
+from partnergifting import ApiError
+
 try:
     client.orders.cancel(order_id, {"reason": "Another reward."})
 except ApiError as error:

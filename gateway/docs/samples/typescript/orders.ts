@@ -1,4 +1,4 @@
-import { ApiError, Client, type PlaceOrderRequest } from "@partnergifting/sdk";
+import { Client, type PlaceOrderRequest } from "@partnergifting/sdk";
 
 const client = new Client({ baseUrl: process.env.GIFTING_URL!, key: process.env.GIFTING_KEY! });
 const brandId = process.env.GIFTING_BRAND_ID!;
@@ -96,6 +96,8 @@ for (const { author, body } of await client.orders.messages(orderId)) {
 // end
 
 // sample: cancelOrder
+import { ApiError } from "@partnergifting/sdk";
+
 try {
   await client.orders.cancel(orderId, { reason: "Another reward." });
 } catch (error) {
