@@ -352,6 +352,14 @@ def test_an_argument_that_means_nothing_is_refused_by_its_name_before_anything_i
     assert not fake.sent
 
 
+def test_a_list_without_such_an_argument_names_its_filters() -> None:
+    fake = Fake()
+    for client in (fake.sync, fake.asynchronous):
+        misspelt: Any = client.orders
+        with pytest.raises(TypeError, match=r"'state'.* after, .* external_order_id, .* status, .* updated_since"):
+            misspelt.list(state="SENT")
+
+
 def _run(result: Any) -> Any:
     async def awaited() -> Any:
         return await result

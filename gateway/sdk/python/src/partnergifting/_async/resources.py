@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -29,7 +30,9 @@ class AsyncGroup:
     def _reader(
         self, method: str, path: str, *, query: Mapping[str, object], options: AnyOptions
     ) -> Callable[[str | None], Awaitable[Page[Any]]]:
-        check_options(options, post=False, condition=None)  # At once, not when the list is read.
+        filters = (re.sub("([A-Z])", r"_\1", name).lower() for name in (*query, "after"))
+        # At once, not when the list is read.
+        check_options(options, basic=CallOptions.__optional_keys__.union(filters))
 
         async def read(after: str | None) -> Page[Any]:
             page = await self._data(method, path, query={**query, "after": after}, options=options)

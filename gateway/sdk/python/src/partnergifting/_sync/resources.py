@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -30,7 +31,9 @@ class Group:
     def _reader(
         self, method: str, path: str, *, query: Mapping[str, object], options: AnyOptions
     ) -> Callable[[str | None], Page[Any]]:
-        check_options(options, post=False, condition=None)  # At once, not when the list is read.
+        filters = (re.sub("([A-Z])", r"_\1", name).lower() for name in (*query, "after"))
+        # At once, not when the list is read.
+        check_options(options, basic=CallOptions.__optional_keys__.union(filters))
 
         def read(after: str | None) -> Page[Any]:
             page = self._data(method, path, query={**query, "after": after}, options=options)
