@@ -613,7 +613,9 @@ export interface paths {
          *     the secret of your receiver without a refused request, send `overlapSeconds`: for that time both sign. Another rotation ends it.
          *
          *     **The new secret is only in the first response.** Store it at once. If you repeat the call with the same `Idempotency-Key`,
-         *     `secret` is `null`. If the first response was lost, rotate again with a new key.
+         *     `secret` is `null`. If the first response was lost, rotate again with a new key. The secret that your receiver has then stops at
+         *     once, also within its overlap.
+         *
          *     Any valid key may call this. It changes only its own secret.
          */
         post: operations["rotateOwnWebhookSecret"];
@@ -2783,7 +2785,7 @@ export interface components {
         };
         /**
          * @description - `idempotency_request_in_progress`: the first request with this key still runs; repeat it after `Retry-After` seconds.
-         *     - `not_cancellable`: the link is `CLAIMED` or `EXPIRED`; `currentStatus` says which.
+         *     - `not_cancellable`: the link is `CLAIMED` or `EXPIRED` (reserved); `currentStatus` says which.
          */
         CancelPersonalLinkConflict: {
             headers: {
@@ -2846,7 +2848,7 @@ export interface components {
         };
         /**
          * @description - `idempotency_request_in_progress`: the first request with this key still runs; repeat it after `Retry-After` seconds.
-         *     - `not_editable`: the link is `CANCELLED` or `EXPIRED`; `currentStatus` says which.
+         *     - `not_editable`: the link is `CANCELLED` or `EXPIRED` (reserved); `currentStatus` says which.
          */
         ApproveSandboxPersonalLinkConflict: {
             headers: {
