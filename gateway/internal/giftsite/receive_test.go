@@ -192,3 +192,10 @@ func TestThePageOfAnOrderSaysFirstWhatHappensNow(t *testing.T) {
 	require.NotContains(t, delivered, `class="button"`, "there is nothing left to do")
 	require.Contains(t, delivered, `<a class="back" href="https://post.example/T-1"`)
 }
+
+func TestANameWithAHyphenStaysOnOneLine(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Label = "Anne-Marie"
+	require.Contains(t, f.get("").body, "<h1>A gift for Anne-\u2060Marie</h1>")
+}

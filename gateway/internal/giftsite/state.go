@@ -125,6 +125,12 @@ func (v view) Signer() string {
 	return cmp.Or(v.Sender.Name, v.Brand)
 }
 
+// WholeLabel is the label without places to break a line after a hyphen: a name such as Anne-Marie stays on one line.
+func (v view) WholeLabel() string {
+	const wordJoiner = "\u2060"
+	return strings.ReplaceAll(v.Label, "-", "-"+wordJoiner)
+}
+
 // LongLabel reports whether the label is too long for the size of a heading. It may have 255 characters.
 func (v view) LongLabel() bool { return utf8.RuneCountInString(v.Label) > 60 }
 
