@@ -143,7 +143,8 @@ func (a *app) bootstrapCertificates() *cobra.Command {
 		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: arguments(0),
 		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it
 again to renew those in the last third of their life. Running programs notice changed files; units of systemd must be
-restarted, because they have copies. Keep ca.key apart: it can make any caller. In the last year of the authority, ca.crt and ca.key also get its successor, which signs 30 days later.`,
+restarted, because they have copies. Keep ca.key apart: it can make any caller. In the last year of the authority, ca.crt and
+ca.key also get its successor, which signs 30 days later.`,
 		RunE: func(*cobra.Command, []string) error {
 			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
 				return terminal.AsUsageError(errDays)

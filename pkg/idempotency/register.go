@@ -29,8 +29,8 @@ type RegisterConfig struct {
 // statements.
 //
 // A claim is made before its request runs. It is released only when the request is known to have stored nothing. After a crash
-// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim. Each claim
-// has an id, so a call of the register whose answer was lost can be repeated.
+// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim. Each
+// claim has an id, so a call of the register whose answer was lost can be repeated.
 type Register struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
 	pool   *pgxpool.Pool
@@ -46,7 +46,8 @@ func NewRegister(pool *pgxpool.Pool, cfg RegisterConfig) *Register {
 func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
-	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req), req.GetOwner(), req.GetClaimId())
+	_, err := r.pool.Exec(ctx, claimForOther,
+		req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req), req.GetOwner(), req.GetClaimId())
 	switch {
 	case err == nil:
 		return &commonv1.ClaimKeyResponse{}, nil

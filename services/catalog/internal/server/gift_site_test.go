@@ -206,7 +206,8 @@ func TestWhatAnImageShowsEndsWithTheImageOrItsValue(t *testing.T) {
 				}
 			})
 			f.put(p)
-			pgtest.Exec(t, f.db, `UPDATE products SET `+set+` WHERE id = $1`, p.GetId()) // As release 1.0.0, which does not know image_variations.
+			// As release 1.0.0, which does not know image_variations.
+			pgtest.Exec(t, f.db, `UPDATE products SET `+set+` WHERE id = $1`, p.GetId())
 			record := f.record(p.GetId()).GetProduct()
 			shown := f.siteGifts(ofGifts(p.GetId()), "sv-SE").GetGifts()[0].GetImageVariations()
 			for _, got := range [][]*catalogv1.ImageVariations{record.GetImageVariations(), shown} {

@@ -335,7 +335,8 @@ func TestUploadsOfTheReleaseBeforeHideNoNewerKinds(t *testing.T) {
 		ids = append(ids, put(portrait, plainPNG(320, 320, color.Gray{Y: shade})), logo(true, 200+shade))
 	}
 	for _, table := range []string{"brand_heroes", "brand_logos"} {
-		pgtest.Exec(t, f.db, `DELETE FROM `+table+` WHERE file_id NOT IN (SELECT file_id FROM `+table+` ORDER BY uploaded_at DESC LIMIT 20)`)
+		pgtest.Exec(t, f.db, `DELETE FROM `+table+` WHERE file_id NOT IN (
+  SELECT file_id FROM `+table+` ORDER BY uploaded_at DESC LIMIT 20)`)
 	}
 	for _, id := range ids {
 		require.True(t, f.open(id))

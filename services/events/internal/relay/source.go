@@ -58,7 +58,8 @@ ORDER BY id`
 	// saves reading most of them.
 	readUnread = `SELECT recorded_at FROM outbox
 WHERE id > $1 AND recorded_at > $2 AND confirmed_at IS NULL
-  AND (id > $3 OR EXISTS (SELECT FROM unnest($4::bigint[], $5::bigint[]) AS gap (first, last) WHERE id BETWEEN gap.first AND gap.last))
+  AND (id > $3 OR EXISTS (
+    SELECT FROM unnest($4::bigint[], $5::bigint[]) AS gap (first, last) WHERE id BETWEEN gap.first AND gap.last))
 ORDER BY recorded_at LIMIT 1`
 
 	// After the database was restored, an id may belong to another event. A join with pairs of both could read the whole index.

@@ -18,7 +18,8 @@ func TestTheEventsOfADayAreErasedInSteps(t *testing.T) {
 		appendAt(t, s, today, batch(0, both[i:i+1]))
 		_, err := s.pool.Exec(t.Context(), `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id,
   origin_key_id, occurred_at, recorded_at, data)
-SELECT tenant_id, day, nextval('feed_position'), gen_random_uuid(), type, brand_id, gen_random_uuid(), 0, occurred_at, recorded_at, ''
+SELECT tenant_id, day, nextval('feed_position'), gen_random_uuid(), type, brand_id, gen_random_uuid(), 0, occurred_at, recorded_at,
+  ''
 FROM feed, generate_series(1, $2) WHERE event_id = $1::uuid`, change.GetEventId(), eraseStep)
 		require.NoError(t, err)
 	}

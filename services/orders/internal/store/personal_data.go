@@ -26,8 +26,8 @@ const (
   author_name = CASE author_kind WHEN 'TENANT_CLIENT' THEN $3 ELSE author_name END
 WHERE tenant_id = $1 AND order_id = ANY($2) AND body_sealed IS NOT NULL`
 
-	// A message is work on the order too. An order that was changed so long ago was created before: created_at is in the index. Only in
-	// this order does PostgreSQL read no other one, however many orders it believes to find.
+	// A message is work on the order too. An order that was changed so long ago was created before: created_at is in the index. Only
+	// in this order does PostgreSQL read no other one, however many orders it believes to find.
 	findStale = `SELECT tenant_id::text, id::text, version FROM orders o
 WHERE status IN ('REQUESTED', 'PROCESSING', 'SENT') AND details_erased_at IS NULL
   AND created_at < COALESCE($1::timestamptz, now()) - $2::interval

@@ -38,7 +38,7 @@ func (l List) statement() (sql string, args []any) {
 	case l.Key.AllBrands:
 	case len(l.Key.BrandIDs) == 1:
 		w.And("brand_id = ?", l.Key.BrandIDs[0]) // Unlike ANY with one element, an equality can be read in the index's order.
-	case filters.ExternalRecipientId == nil && filters.CampaignId == nil && filters.Status == nil && filters.UpdatedSince == nil:
+	case filters.ExternalRecipientId == nil && filters.CampaignId == nil && filters.Status == nil && filters.GetUpdatedSince() == nil:
 		byBrand = true
 		w.And("brand_id = within")
 	default:

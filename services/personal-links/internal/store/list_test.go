@@ -20,7 +20,8 @@ const (
 
 	// Of a thousand links one is of the brand, and another one waits for approval.
 	insertMany = `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, created_at, updated_at)
-SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 1000 = 0 THEN $2::uuid WHEN i > 9600 THEN $3 ELSE gen_random_uuid() END, gen_random_uuid(), 0,
+SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 1000 = 0 THEN $2::uuid WHEN i > 9600 THEN $3 ELSE gen_random_uuid() END,
+  gen_random_uuid(), 0,
   CASE WHEN i % 1000 = 1 THEN 'REQUESTED' ELSE 'ACTIVE' END, '', at, at
 FROM (SELECT i, now() - i * interval '1 second' AS at FROM generate_series(1, 10000) AS i) AS made`
 )
