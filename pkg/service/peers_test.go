@@ -114,7 +114,7 @@ func TestAProgramIsReadyWhenAllInstancesOfItsPeersHaveTheLevel(t *testing.T) {
 	current, old := newInstance(t, rpc.ContractLevel), newInstance(t, 0)
 	c := newCaller(t, current.addr+","+old.addr)
 	reason := "an instance of a peer is too old for this program: orders at " + old.addr +
-		" has contract level 0, and gateway needs 1\n"
+		" has contract level 0, and gateway needs 2\n"
 	require.Eventually(t, func() bool {
 		ready, healthy, got := c.ready(t)
 		require.False(t, ready)
