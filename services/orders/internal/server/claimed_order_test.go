@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -213,7 +214,7 @@ func TestConcurrentCorrectionsOfAVersionChangeItOnce(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	f.placeClaimed(t)
-	made := atOnce(t, 5, func(i int) error {
+	made := problemtest.AtOnce(t, 5, func(i int) error {
 		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(0, newStreet(string(rune('A'+i))+" Street")))
 		return err
 	}, problem.VersionConflict)

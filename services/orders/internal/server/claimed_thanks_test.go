@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -61,7 +62,7 @@ func TestConcurrentThanksPostOneMessage(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.placeClaimed(t)
-	atOnce(t, 8, func(i int) error {
+	problemtest.AtOnce(t, 8, func(i int) error {
 		_, err := f.ThankForClaimedOrder(t.Context(), thanks(fmt.Sprint("Thanks ", i)))
 		return err
 	})

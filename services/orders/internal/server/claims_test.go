@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -97,7 +98,7 @@ func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 	for range 5 {
 		f := setupWithoutTwins(t)
 		var placed, kept [4]*ordersv1.Order
-		atOnce(t, 2*len(placed), func(i int) error {
+		problemtest.AtOnce(t, 2*len(placed), func(i int) error {
 			if i%2 == 0 {
 				resp, err := f.AbandonClaimedOrder(t.Context(), abandonment(claimedID))
 				kept[i/2] = resp.GetOrder()
@@ -212,7 +213,7 @@ func TestConcurrentClaimsOfALinkPlaceOneOrder(t *testing.T) {
 	for i := range requests {
 		requests[i] = claimAgain()
 	}
-	atOnce(t, 3*claims/2, func(i int) error {
+	problemtest.AtOnce(t, 3*claims/2, func(i int) error {
 		if i >= claims {
 			_, err := f.AbandonClaimedOrder(t.Context(), abandonment(requests[2*(i-claims)].GetOrderId()))
 			return err

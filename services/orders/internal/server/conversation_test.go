@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -75,7 +76,7 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 	}
 	t.Run("also with many concurrent calls on two orders", func(t *testing.T) {
 		id := newID()
-		atOnce(t, 12, func(i int) error {
+		problemtest.AtOnce(t, 12, func(i int) error {
 			r := message(operator(), []string{order.GetId(), other.GetId()}[i%2], "at once")
 			r.MessageId = id
 			_, err := f.PostMessageAs(t.Context(), r)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -88,7 +89,7 @@ func TestManyConcurrentReopeningsTakeOneUnit(t *testing.T) {
 	order := f.campaignOrder(t)
 	f.cancel(t, order.GetId())
 	// An order that changes too often is refused; its caller would try again.
-	atOnce(t, 8, func(i int) error {
+	problemtest.AtOnce(t, 8, func(i int) error {
 		_, err := f.CorrectStatus(t.Context(), &ordersv1.CorrectStatusRequest{
 			Actor: operator(), TenantId: tenantID, OrderId: order.GetId(),
 			Status: []ordersv1.OrderStatus{processingStatus, sentStatus}[i%2],

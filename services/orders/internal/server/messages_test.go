@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
@@ -77,7 +78,7 @@ func TestAnOrderHasABoundedNumberOfMessages(t *testing.T) {
 	order := f.placeOne(t, "o-1")
 	f.addMessages(t, order.GetId(), 9_999, 1, false)
 	f.addMessages(t, order.GetId(), 10_000, 1, true)
-	posted := atOnce(t, 2, func(i int) error {
+	posted := problemtest.AtOnce(t, 2, func(i int) error {
 		_, err := f.postMessage(t, strconv.Itoa(i), order.GetId(), "the last one")
 		return err
 	}, problem.TooManyMessages)
@@ -105,7 +106,7 @@ func TestConcurrentMessagesHaveDifferentTimes(t *testing.T) {
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
 	const callers = 10
-	atOnce(t, callers, func(i int) error {
+	problemtest.AtOnce(t, callers, func(i int) error {
 		_, err := f.postMessage(t, strconv.Itoa(i), order.GetId(), "x")
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -288,7 +289,7 @@ func TestAnErasureAndOtherChangesRunOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	id := f.completed(t).GetId()
-	atOnce(t, 12, func(i int) error {
+	problemtest.AtOnce(t, 12, func(i int) error {
 		switch i % 3 {
 		case 0:
 			return f.eraseRecords(t, id)

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -48,7 +49,7 @@ func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
 	f := setupWithApproval(t)
 	f.catalog.stock = 5
 	id := newID()
-	atOnce(t, 8, func(int) error {
+	problemtest.AtOnce(t, 8, func(int) error {
 		_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), id, campaignRequest("")))
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	"github.com/partnergifting/platform/pkg/restjson"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
@@ -51,7 +52,7 @@ func TestVariationsThatTheEdgeCutsShortAreInvalidVariations(t *testing.T) {
 func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	placed := atOnce(t, 20, func(i int) error {
+	placed := problemtest.AtOnce(t, 20, func(i int) error {
 		_, err := f.PlaceOrder(f.keyContext(t, fmt.Sprint("many-", i)), request("o-2"))
 		return err
 	}, problem.ExternalOrderIDConflict)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
@@ -147,7 +148,7 @@ func TestInstancesTakeEachStepOnce(t *testing.T) {
 		order := f.auto(t, "sandbox:auto=1h")
 		f.elapse(t, time.Hour)
 		due := store.Due{TenantID: tenantID, OrderID: order.GetId()}
-		atOnce(t, 4, func(int) error { return f.Advance(t.Context(), due) })
+		problemtest.AtOnce(t, 4, func(int) error { return f.Advance(t.Context(), due) })
 		require.Equal(t, processingStatus, f.read(t, order.GetId()).GetStatus())
 		require.NoError(t, f.store.EndAutoAdvance(t.Context(), due))
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -263,27 +261,6 @@ func (f *fixture) eventsOf(t *testing.T, id string) (types []string) {
 		}
 	}
 	return types
-}
-
-// atOnce makes n calls at the same time, and returns how many succeed. The others must be refused with one of the codes.
-func atOnce(t *testing.T, n int, call func(i int) error, refusals ...problem.Code) int {
-	t.Helper()
-	var succeeded atomic.Int32
-	var group errgroup.Group
-	for i := range n {
-		group.Go(func() error {
-			err := call(i)
-			if err == nil {
-				succeeded.Add(1)
-			}
-			if slices.ContainsFunc(refusals, func(code problem.Code) bool { return problem.Is(err, code) }) {
-				return nil
-			}
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
-	return int(succeeded.Load())
 }
 
 // violationsOf returns the violations of an invalid_request as "field code".

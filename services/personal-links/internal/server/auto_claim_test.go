@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/autoclaim"
@@ -193,7 +194,7 @@ func TestSeveralInstancesClaimEveryLinkOnce(t *testing.T) {
 	links := f.auto(t, slices.Repeat([]string{"sandbox:auto=1s"}, 40)...)
 	_, err := f.pool.Exec(t.Context(), "UPDATE sandbox_claims SET due_at = now()")
 	require.NoError(t, err)
-	atOnce(t, 3, func(int) error {
+	problemtest.AtOnce(t, 3, func(int) error {
 		_, _, err := f.worker(f.saga(f.store, f.orders), func() {}).Run(context.WithoutCancel(t.Context()))
 		return err
 	})

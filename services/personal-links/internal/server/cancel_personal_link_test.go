@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -94,7 +95,7 @@ func TestAConcurrentClaimAndCancellationHaveOneWinner(t *testing.T) {
 		link := f.newLink(t)
 		var state linksv1.ClaimState
 		var cancelErr error
-		atOnce(t, 2, func(i int) error {
+		problemtest.AtOnce(t, 2, func(i int) error {
 			if i == 0 {
 				_, cancelErr = f.client.CancelPersonalLink(f.post(newID()), cancelOf(link))
 				return cancelErr

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -271,7 +272,7 @@ func TestADraftThatIsSavedWhileItsLinkEndsIsDeleted(t *testing.T) {
 	f := setupWithoutTwins(t)
 	for range 10 {
 		link := f.newLink(t)
-		atOnce(t, 5, func(i int) error {
+		problemtest.AtOnce(t, 5, func(i int) error {
 			nonce := strings.Repeat(string(rune('A'+i)), 26)
 			if i == 0 {
 				_, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
@@ -290,7 +291,7 @@ func TestConcurrentStepsOfADraftAreBothKept(t *testing.T) {
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	both := draftOf(link, aNonce)
-	atOnce(t, 6, func(i int) error {
+	problemtest.AtOnce(t, 6, func(i int) error {
 		step := &linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Gift: both.GetGift()}
 		if i%2 == 0 {
 			step.Gift, step.Recipient = nil, both.GetRecipient()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
@@ -220,7 +221,7 @@ func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
 func TestConcurrentRequestsForTheSameBatchMakeItOnce(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	answered := atOnce(t, 20, func(int) error {
+	answered := problemtest.AtOnce(t, 20, func(int) error {
 		_, err := f.client.CreatePersonalLinks(f.post("k"), f.toCampaign(ann(), ann()))
 		return err
 	}, problem.IdempotencyInProgress)

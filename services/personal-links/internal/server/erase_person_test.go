@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	"github.com/partnergifting/platform/pkg/seal"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -264,7 +265,7 @@ func TestAnErasureAndClaimsRunOneAfterAnother(t *testing.T) {
 	link := f.personalLink(t)
 	var records []*privacyv1.PersonRecord
 	// The link may be erased first, or a claim be ended for the erasure.
-	atOnce(t, 4, func(i int) (err error) {
+	problemtest.AtOnce(t, 4, func(i int) (err error) {
 		if i == 0 {
 			records, err = f.eraseRecords(t, link)
 			return err

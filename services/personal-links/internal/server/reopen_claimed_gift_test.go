@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -120,7 +121,7 @@ func TestManyTriesAtOnceAreNoMoreThanFive(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.claimed(t)
-	compared := atOnce(t, 40, func(i int) error {
+	compared := problemtest.AtOnce(t, 40, func(i int) error {
 		_, err := f.site.ReopenClaimedGift(t.Context(), reopening(link, fmt.Sprintf("%s-%d", anotherForm, i), fmt.Sprintf("%04d", i)))
 		return err
 	}, problem.RateLimited)

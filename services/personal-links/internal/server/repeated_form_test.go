@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -74,7 +75,7 @@ func TestEveryConcurrentRequestOfOneFormGetsTheReference(t *testing.T) {
 	link := f.newLink(t)
 	f.save(t, draftOf(link, aNonce))
 	claimed := make([]*linksv1.ClaimLinkResponse, 10)
-	atOnce(t, len(claimed), func(i int) (err error) {
+	problemtest.AtOnce(t, len(claimed), func(i int) (err error) {
 		claimed[i], err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
 		return err
 	})

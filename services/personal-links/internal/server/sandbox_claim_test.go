@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -152,7 +153,7 @@ func TestConcurrentClaimsByKeyAndByPlayerPlaceOneOrder(t *testing.T) {
 	for range 20 {
 		link := f.newLink(t)
 		var references, orders atomic.Int32
-		atOnce(t, 8, func(i int) error {
+		problemtest.AtOnce(t, 8, func(i int) error {
 			if i%2 == 0 {
 				_, err := f.claimInSandbox(f.post(fmt.Sprint(link.GetId(), i)), anyGift(link))
 				if err == nil {
@@ -178,7 +179,7 @@ func TestConcurrentRepetitionsOfAClaimGetItsAnswer(t *testing.T) {
 	f := setup(t)
 	for range 10 {
 		link, key := f.newLink(t), newID()
-		atOnce(t, 5, func(int) error {
+		problemtest.AtOnce(t, 5, func(int) error {
 			claimed, err := f.claimInSandbox(f.post(key), anyGift(link))
 			if err == nil && claimed.GetStatus() != rules.Claimed {
 				err = problem.New(problem.InternalError, "%s", claimed.GetStatus())

@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -203,27 +202,6 @@ func jersey() *catalogv1.SelectionGift {
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
-// atOnce makes n calls at the same time, and returns how many succeed. The others must be refused with one of the codes.
-func atOnce(t *testing.T, n int, call func(i int) error, refusals ...problem.Code) int {
-	t.Helper()
-	var succeeded atomic.Int32
-	var group errgroup.Group
-	for i := range n {
-		group.Go(func() error {
-			err := call(i)
-			if err == nil {
-				succeeded.Add(1)
-			}
-			if slices.ContainsFunc(refusals, func(code problem.Code) bool { return problem.Is(err, code) }) {
-				return nil
-			}
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
-	return int(succeeded.Load())
-}
 
 // keyContext is the context of a call by the principal, with violations of the edge.
 func (f *fixture) keyContext(p caller.Principal, violations ...problem.Violation) context.Context {
