@@ -23,7 +23,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-const patience, often = 30 * time.Second, 5 * time.Millisecond
+const waitLimit, often = 30 * time.Second, 5 * time.Millisecond
 
 // instance is a server that can be ended and started again at its address.
 type instance struct {
@@ -58,7 +58,7 @@ func (i *instance) start(t *testing.T) {
 	ctx, i.cancel = context.WithCancel(t.Context())
 	i.done = make(chan error, 1)
 	go func() { i.done <- i.server.Run(ctx) }()
-	require.Eventually(t, func() bool { return i.server.Ready(t.Context()) == nil }, patience, often)
+	require.Eventually(t, func() bool { return i.server.Ready(t.Context()) == nil }, waitLimit, often)
 }
 
 func (i *instance) end(t *testing.T) {
@@ -84,7 +84,7 @@ func TestCallsGoToEveryInstance(t *testing.T) {
 	require.Eventually(t, func() bool {
 		require.NoError(t, call(t.Context(), conn))
 		return a.calls.Load() > 2 && b.calls.Load() > 2
-	}, patience, often)
+	}, waitLimit, often)
 }
 
 func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {
@@ -105,7 +105,7 @@ func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {
 		i.end(t)
 		i.start(t)
 		before := i.calls.Load()
-		require.Eventually(t, func() bool { return i.calls.Load() > before }, patience, often, "clients do not come back to it")
+		require.Eventually(t, func() bool { return i.calls.Load() > before }, waitLimit, often, "clients do not come back to it")
 	}
 	stop()
 	require.NoError(t, <-failed)
@@ -117,12 +117,12 @@ func TestALameDuckTakesCallsAndReportsThatItEnds(t *testing.T) {
 	conn := dialAll(t, i.addr)
 	require.NoError(t, call(t.Context(), conn))
 	i.cancel()
-	require.Eventually(t, func() bool { return i.server.Ready(t.Context()) != nil }, patience, often)
+	require.Eventually(t, func() bool { return i.server.Ready(t.Context()) != nil }, waitLimit, often)
 	require.Eventually(t, func() bool {
 		health, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 		require.NoError(t, err)
 		return health.GetStatus() == healthpb.HealthCheckResponse_NOT_SERVING
-	}, patience, often)
+	}, waitLimit, often)
 	require.NoError(t, call(t.Context(), conn))
 	require.NoError(t, <-i.done)
 }
@@ -171,7 +171,7 @@ func TestACallIsRepeatedOnlyIfItsInstanceDied(t *testing.T) {
 		require.Eventually(t, func() bool {
 			require.NoError(t, call(t.Context(), conn))
 			return a.calls.Load() > 0
-		}, patience, often)
+		}, waitLimit, often)
 	})
 	t.Run("a server that lacks its database is not asked again", func(t *testing.T) {
 		unavailable := func(context.Context) error { return problem.Unavailable() }
@@ -221,7 +221,7 @@ func TestACallThatWouldHaveASecondEffectIsNotRepeated(t *testing.T) {
 				err := conn.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{})
 				require.Equal(t, died.Load(), problem.Is(err, problem.ServiceUnavailable), "%v", err)
 				return died.Load()
-			}, patience, often)
+			}, waitLimit, often)
 		})
 		t.Run(method+" unless the first server was too old", func(t *testing.T) {
 			var refused atomic.Bool
@@ -233,7 +233,7 @@ func TestACallThatWouldHaveASecondEffectIsNotRepeated(t *testing.T) {
 			require.Eventually(t, func() bool {
 				require.NoError(t, conn.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{}))
 				return refused.Load()
-			}, patience, often)
+			}, waitLimit, often)
 		})
 	}
 }

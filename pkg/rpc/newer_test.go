@@ -80,7 +80,7 @@ func TestACallThatOneInstanceIsTooOldForGoesToAnother(t *testing.T) {
 		require.NoError(t, err)
 		connected[at.Addr.String()] = true
 		return len(connected) > 1
-	}, patience, often)
+	}, waitLimit, often)
 	for range 10 {
 		require.NoError(t, call(t.Context(), conn))
 	}
@@ -109,7 +109,7 @@ func newFeed(t *testing.T) (f *feed, addr string) {
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
 	t.Cleanup(func() { cancel(); require.NoError(t, <-done) })
-	require.Eventually(t, func() bool { return server.Ready(t.Context()) == nil }, patience, often)
+	require.Eventually(t, func() bool { return server.Ready(t.Context()) == nil }, waitLimit, often)
 	return f, addr
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-const patience, often = 30 * time.Second, 10 * time.Millisecond
+const waitLimit, often = 30 * time.Second, 10 * time.Millisecond
 
 // instance is an instance of a peer that a test upgrades and sets back.
 type instance struct {
@@ -106,7 +106,7 @@ func (c *caller) requireReady(t *testing.T) {
 	require.Eventually(t, func() bool {
 		ready, healthy, _ := c.ready(t)
 		return ready && healthy
-	}, patience, often)
+	}, waitLimit, often)
 }
 
 func TestAProgramIsReadyWhenAllInstancesOfItsPeersHaveTheLevel(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAProgramIsReadyWhenAllInstancesOfItsPeersHaveTheLevel(t *testing.T) {
 		require.False(t, ready)
 		require.False(t, healthy)
 		return got == reason
-	}, patience, often)
+	}, waitLimit, often)
 
 	old.level.Store(rpc.ContractLevel)
 	c.requireReady(t)

@@ -37,17 +37,22 @@ func TestASecondLineIsSentWithTheStreetAndANoteToTheCourier(t *testing.T) {
 	})
 }
 
-// Both parts are one text of the order, which has a limit. The error is where there is too much.
-func TestTheErrorOfALongAddressIsAtItsLongPart(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
+// american chooses a gift for the United States, and returns how to send an address there with other values.
+func (f *fixture) american() func(changes ...string) (page string) {
 	f.page.Gifts[0].Countries = []string{"US"}
 	f.follow(choose("truffles"))
-	american := func(changes ...string) string {
+	return func(changes ...string) string {
 		return f.follow(filled(
 			append([]string{"country", "US", "city", "Austin", "region", "TX", "postalCode", "78701"}, changes...)...,
 		)).body
 	}
+}
+
+// Both parts are one text of the order, which has a limit. The error is where there is too much.
+func TestTheErrorOfALongAddressIsAtItsLongPart(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	american := f.american()
 	long := func(n int) string { return strings.Repeat("å", n) }
 	require.Contains(t, american("street", long(153), "street2", long(100)), "Is everything right?")
 	require.Contains(t, american("street", long(154), "street2", long(100)),
@@ -63,13 +68,7 @@ func TestTheErrorOfALongAddressIsAtItsLongPart(t *testing.T) {
 func TestTheErrorOfACharacterIsAtItsPart(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.page.Gifts[0].Countries = []string{"US"}
-	f.follow(choose("truffles"))
-	american := func(changes ...string) string {
-		return f.follow(filled(
-			append([]string{"country", "US", "city", "Austin", "region", "TX", "postalCode", "78701"}, changes...)...,
-		)).body
-	}
+	american := f.american()
 	for _, text := range []string{"apt\t4", "apt \u202a4"} {
 		require.Contains(t, american("street2", text), `</span>Apartment, floor, company or c/o: this is not valid`)
 		require.Contains(t, american("region", text), `</span>State: this is not valid`)

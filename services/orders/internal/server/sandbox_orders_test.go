@@ -29,7 +29,7 @@ func TestAKeyApprovesAnOrderInTheSandbox(t *testing.T) {
 	}
 	require.Equal(t, processingStatus, approved.GetStatus())
 	require.Len(t, f.eventsOf(t, order.GetId()), 2)
-	require.Zero(t, f.lastEvent(t).origin, "the event is nobody's own, so the key receives it too")
+	require.Zero(t, f.lastEvent(t).origin, "no key made the change, so the key receives the event too")
 	entries := f.auditOf(t, order.GetId())
 	require.Len(t, entries, 2, "each call once")
 	for _, e := range entries {
