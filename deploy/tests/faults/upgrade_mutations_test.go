@@ -13,7 +13,7 @@ const (
 var nextRelease = []replacement{
 	{contractLevel, "const ContractLevel = 2", "const ContractLevel = 3"},
 	{
-		contractLevel, "identity.Gateway:       {identity.PersonalLinks: 2},",
+		contractLevel, "identity.Gateway:       {identity.PersonalLinks: 2, identity.Orders: 2},",
 		"identity.Gateway: {identity.PersonalLinks: 2, identity.Orders: 3},",
 	},
 	{
