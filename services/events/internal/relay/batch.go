@@ -55,7 +55,11 @@ type outcome struct {
 
 // publishBatch publishes the next rows.
 func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
-	if r.resetRequested.Swap(false) {
+	hostStepped := r.clock.hostStepped()
+	if hostStepped {
+		r.log.WarnContext(ctx, "the clock of this host was set, publishing again what is in the outboxes")
+	}
+	if r.resetRequested.Swap(false) || hostStepped {
 		r.reset()
 	}
 	b, err := r.nextBatch(ctx)

@@ -2,10 +2,24 @@ package relay
 
 import "time"
 
-// clock is the relay's own time. It never steps.
-type clock struct{ start time.Time }
+// clock is the relay's own time: that of its host when the clock was started, and from then on without steps.
+type clock struct {
+	started time.Time // For the time since then, which no step changes.
+	at      time.Time
+}
 
-func (c clock) now() time.Time { return c.start.Add(time.Since(c.start)) }
+func startClock() clock {
+	now := time.Now()
+	return clock{started: now, at: now.Round(0)}
+}
+
+func (c clock) now() time.Time { return c.at.Add(time.Since(c.started)) }
+
+// hostStep is from when on a step of the host's clock counts.
+const hostStep = time.Second
+
+// hostStepped reports whether the host's clock was set since the clock was started.
+func (c clock) hostStepped() bool { return time.Now().Round(0).Sub(c.now()).Abs() >= hostStep }
 
 // maxDrift bounds how fast a server's clock and the relay's drift apart, adjustments of a time service included.
 const maxDrift = 0.001

@@ -52,6 +52,18 @@ func TestTheNextLeaderPublishesAgainWhatIsNotConfirmed(t *testing.T) {
 	require.Equal(t, []string{first, second, second}, f.published.subjects(t))
 }
 
+func TestAHostWhoseClockIsSetPublishesAgainByTheRightTime(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.published.stored = 1
+	first, second := f.addEvent(t, 0), f.addEvent(t, 0)
+	f.publish(t)
+	f.clock.at = f.clock.at.Add(2 * time.Hour)
+	f.publish(t)
+	require.Equal(t, []string{first, second, second}, f.published.subjects(t))
+	require.WithinDuration(t, time.Now(), f.clock.now(), time.Minute)
+}
+
 func TestOnlyTheClocksOfServersInUseAreKept(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())

@@ -91,7 +91,6 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	tel := deps.Telemetry
 	r := &Relay{
 		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, wakeups: newWakeups(len(cfg.Sources)),
-		clock: clock{time.Now()}, clockOffsets: map[string]*clockOffset{},
 	}
 	var err error
 	if r.metrics, err = newMetrics(ctx, tel.Meters, cfg.Sources, r.outstanding.age); err != nil {
@@ -109,8 +108,10 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	return r, nil
 }
 
-// reset forgets what was published, so that the next batch begins with the oldest row of each outbox.
+// reset forgets what was published, so that the next batch begins with the oldest row of each outbox. The relay's own clock
+// starts again with the time of its host.
 func (r *Relay) reset() {
+	r.clock, r.clockOffsets = startClock(), map[string]*clockOffset{}
 	r.windows, r.servers = make([]window, len(r.sources)), make([]*server, len(r.sources))
 	r.outstanding.reset(len(r.sources))
 }
