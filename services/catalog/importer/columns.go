@@ -194,16 +194,22 @@ func readVariationNames(g *gift, locale, cell string) {
 	}
 }
 
+const imageVariationsForm = "must have the form FILEID|Dimension=Value"
+
 // readImageVariations reads what images show: 0a1b2c3d|Colour=Navy;4e5f6071|Colour=Grey.
 func readImageVariations(g *gift, cell string) {
 	const field = "imageVariations"
 	for i, entry := range split(cell, ';') {
 		parts := split(entry, '|')
+		if len(parts) == 0 {
+			g.invalid(fmt.Sprintf("%s[%d]", field, i), imageVariationsForm)
+			return
+		}
 		image := &catalogv1.ImageVariations{FileId: unescape(g, field, parts[0]), Variations: map[string]string{}}
 		for _, part := range parts[1:] {
 			pair := split(part, '=')
 			if len(pair) != 2 {
-				g.invalid(fmt.Sprintf("%s[%d]", field, i), "must have the form FILEID|Dimension=Value")
+				g.invalid(fmt.Sprintf("%s[%d]", field, i), imageVariationsForm)
 				return
 			}
 			image.Variations[unescape(g, field, pair[0])] = unescape(g, field, pair[1])

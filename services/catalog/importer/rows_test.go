@@ -150,6 +150,10 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		"an invalid boolean":         {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
 		"a price without a region":   {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
 		"a variation without values": {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
+		"a missing image": {
+			importer.CSV, strings.Replace(csv, "giftSet", "imageVariations", 1) + "i,DRAFT,n,0a1b|Colour=Navy;,,,\n",
+			[]string{"imageVariations[1]"},
+		},
 		"an image that shows a value of no dimension": {
 			importer.CSV, strings.Replace(csv, "giftSet", "imageVariations", 1) + "i,DRAFT,n,0a1b|Navy,,,\n",
 			[]string{"imageVariations[0]"},
