@@ -44,7 +44,7 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 		return nil, err
 	}
 	if !selection.GetOpen() {
-		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
+		return s.expired(ctx, link, req)
 	}
 	gift := rules.FindGift(selection.GetGifts(), req.GetProductId())
 	if refused := rules.CheckGift(gift, req.GetVariations(), req.GetRecipient().GetCountry()); refused != nil {
@@ -81,6 +81,18 @@ func (s *Server) refuse(
 	}
 	if link.Record.GetStatus() == rules.Active {
 		return nil, refused
+	}
+	return s.outcome(ctx, link, req)
+}
+
+// expired returns that the campaign is closed, unless a claim of the link succeeded before.
+func (s *Server) expired(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	link, err := s.Claims.Outcome(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	if link.Record.GetStatus() == rules.Active {
+		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
 	}
 	return s.outcome(ctx, link, req)
 }

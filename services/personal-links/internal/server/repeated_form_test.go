@@ -87,17 +87,25 @@ func TestEveryConcurrentRequestOfOneFormGetsTheReference(t *testing.T) {
 	require.NotNil(t, f.claimedGift(t, link, new(aNonce)).GetGift())
 }
 
-func TestARepeatedFormGetsTheReferenceOfTheLastUnit(t *testing.T) {
+func TestARepeatedFormGetsTheReferenceAlthoughNothingIsLeft(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	orderID := rules.NewClaimID(rules.FormRequest(aNonce), link.GetId())
-	_, err := f.store.LockClaim(t.Context(), f.tenant, link.GetId(), orderID, -time.Second)
-	require.NoError(t, err)
-	f.orders.Place(orderID)
-	f.catalog.gifts[1].Skus[1].StockRemaining = new(int32(0))
-	resp := f.claim(t, formOf(link, aNonce))
-	require.Equal(t, claimstest.Order(orderID).GetReference(), resp.GetOrderReference())
+	for name, end := range map[string]func(c *gifts){
+		"it got the last unit":    func(c *gifts) { c.gifts[1].Skus[1].StockRemaining = new(int32(0)) },
+		"the campaign was closed": func(c *gifts) { c.closed = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			link := f.newLink(t)
+			orderID := rules.NewClaimID(rules.FormRequest(aNonce), link.GetId())
+			_, err := f.store.LockClaim(t.Context(), f.tenant, link.GetId(), orderID, -time.Second)
+			require.NoError(t, err)
+			f.orders.Place(orderID)
+			end(f.catalog)
+			resp := f.claim(t, formOf(link, aNonce))
+			require.Equal(t, claimstest.Order(orderID).GetReference(), resp.GetOrderReference())
+		})
+	}
 }
 
 func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
