@@ -10,7 +10,6 @@ import (
 
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -21,15 +20,15 @@ const orderInSQL = `SELECT id, reference, version, external_order_id, external_r
   tracking_reference, tracking_url, cancellation_reason, created_at, updated_at
 FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the service's
-// statement. Each client of the gateway has its own connection, like different integrators. Those of the service share one, as
-// the calls of the gateway do, which lets the system send calls together.
+// BenchmarkGetOrder reads orders through the gateway, then through a minimal one, then by the same call of the orders service, then
+// by the service's statement. Each client of a gateway has its own connection, like different integrators. Those of the service
+// share one, as the calls of the gateway do, which lets the system send calls together.
 func BenchmarkGetOrder(b *testing.B) {
 	f := deployOrders(b, nil)
 	all, orders := f.clients(b, clients), f.placeMany(b)
 	f.drain(b)
-	direct, read := f.directReader(b), f.sqlReader(b)
-	edge, grpc, sql := &side{clients: clients}, &side{clients: clients}, &side{clients: clients}
+	least, direct, read := f.minimalClients(b), f.directReader(b), f.sqlReader(b)
+	edge, minimal, grpc, sql := &side{clients: clients}, &side{clients: clients}, &side{clients: clients}, &side{clients: clients}
 	meter := f.NewMeter(b)
 	fixture.Once(b, func() {
 		for range iterations() {
@@ -41,15 +40,20 @@ func BenchmarkGetOrder(b *testing.B) {
 					_, err := all[client].Get("/orders/" + id)
 					return err
 				}},
+				{minimal, func(client int, id string) error {
+					_, err := least[client].Get("/orders/" + id)
+					return err
+				}},
 				{grpc, func(_ int, id string) error { return direct(id) }},
 				{sql, func(_ int, id string) error { return read(id) }},
 			} {
 				s.measure(b, meter, func(client int) error { return s.read(client, orders.next()) }, func() {})
 			}
-			b.Logf("gateway %v, gRPC %v, SQL %v", edge, grpc, sql)
+			b.Logf("gateway %v, minimal %v, gRPC %v, SQL %v", edge, minimal, grpc, sql)
 		}
 	})
 	b.ReportMetric(fixture.Median(edge.rates), "edge-orders/s")
+	b.ReportMetric(fixture.MedianRatio(minimal.rates, edge.rates), "time-of-minimal")
 	b.ReportMetric(fixture.MedianRatio(edge.rates, grpc.rates), "edge/grpc")
 	b.ReportMetric(fixture.MedianRatio(edge.rates, sql.rates), "edge/sql")
 	edge.used.Report(b, edge.requests, time.Millisecond, "cpu-ms")
@@ -73,12 +77,8 @@ func (f *ordersFixture) placeMany(b *testing.B) *cycle {
 func (f *ordersFixture) directReader(b *testing.B) func(id string) error {
 	b.Helper()
 	service := ordersv1.NewOrdersServiceClient(f.Dial(b, "GIFTING_GRPC_ORDERS"))
-	principal := caller.Principal{
-		TenantID: f.tenant.ID, KeyID: 1, KeyName: "benchmark", AllBrands: true,
-		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
-	}
 	return func(id string) error {
-		ctx, err := caller.Outgoing(b.Context(), principal, caller.Request{ID: id})
+		ctx, err := caller.Outgoing(b.Context(), f.reader(), caller.Request{ID: id})
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -86,8 +87,14 @@ func (f *ordersFixture) readAtRate(b *testing.B, orders *cycle) (latencies fixtu
 // sendersOf has the URL and then the keys of senders. A process with it sends large bodies until its standard input ends.
 const sendersOf = "GIFTING_BENCH_SENDERS"
 
-// TestMain lets the senders, and the receiver, be processes of their own.
+// TestMain lets the senders, the minimal gateway and the receiver be processes of their own.
 func TestMain(m *testing.M) {
+	if os.Getenv(minimalVariable) != "" {
+		if err := serveMinimalGateway(); err != nil {
+			fmt.Fprintln(os.Stderr, "minimal gateway:", err)
+			os.Exit(1)
+		}
+	}
 	if of := os.Getenv(sendersOf); of != "" {
 		words := strings.Fields(of)
 		answers := sendLargeBodies(words[0], words[1:])

@@ -77,7 +77,10 @@ func (p *platform) placeOrders(b *testing.B) makeChange {
 // acceptOrders places orders through the gateway, by keys that have no webhook.
 func (p *platform) acceptOrders(b *testing.B) makeChange {
 	b.Helper()
-	clients := p.NewClients(b)
+	return acceptBy(p.NewClients(b))
+}
+
+func acceptBy(clients *fixture.Clients) makeChange {
 	return func(_ context.Context, of tenant) (id string, err error) {
 		err = clients.Use(of.keys, func(c *fixture.Client) error {
 			order, _, err := c.Place(of.Tenant, uuid.NewString())

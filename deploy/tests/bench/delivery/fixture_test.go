@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -9,8 +10,16 @@ import (
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
 )
 
-// TestMain lets the receiver be a process of its own.
-func TestMain(m *testing.M) { os.Exit(fixture.Main(m)) }
+// TestMain lets the receiver and the programs of the floor be processes of their own.
+func TestMain(m *testing.M) {
+	if os.Getenv(floorVariable) == "" {
+		os.Exit(fixture.Main(m))
+	}
+	if err := runFloor(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "floor:", os.Args[1], err)
+		os.Exit(1)
+	}
+}
 
 // platform is a running platform on Kafka.
 type platform struct{ *fixture.Platform }

@@ -24,11 +24,11 @@ const (
 
 // BenchmarkChangeToReceiver measures the time from a change to its event at the receiver, and what a change costs: processor
 // time by program, statements, commits and flushes of the write-ahead log. The changes are spread evenly over the endpoints,
-// each of a different tenant.
+// each of a different tenant. The platform and the floor take turns, and the ratios compare them.
 func BenchmarkChangeToReceiver(b *testing.B) {
 	for _, perSecond := range fixture.Rates() {
 		b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
-			toReceiver(b, perSecond, (*platform).recordChanges)
+			toReceiver(b, perSecond, (*platform).recordChanges, (*floor).recordChanges)
 		})
 	}
 }
@@ -36,42 +36,83 @@ func BenchmarkChangeToReceiver(b *testing.B) {
 // BenchmarkAcceptedToReceiver does the same with orders that are placed through the gateway.
 func BenchmarkAcceptedToReceiver(b *testing.B) {
 	for _, perSecond := range fixture.Rates() {
-		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) { toReceiver(b, perSecond, (*platform).acceptOrders) })
+		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
+			toReceiver(b, perSecond, (*platform).acceptOrders, (*floor).acceptOrders)
+		})
 	}
 }
 
-func toReceiver(b *testing.B, perSecond int, by func(p *platform, b *testing.B) makeChange) {
+// rounds is how often the platform and the floor take turns.
+func rounds() int {
+	if testing.Short() {
+		return 1
+	}
+	return 3
+}
+
+func toReceiver(
+	b *testing.B, perSecond int, ours func(*platform, *testing.B) makeChange, least func(*floor, *testing.B) makeChange,
+) {
 	b.Helper()
 	r := fixture.NewReceiver(b)
 	p, tenants := newFixture(b, r.URLs(endpoints))
-	w := newWriter(by(p, b), tenants)
-	var of costs
-	var arrived map[string]time.Time
+	f := newFloor(b, p, r.URLs(endpoints))
+	of := &side{Platform: p.Platform, change: ours(p, b), tenants: tenants}
+	ofFloor := &side{Platform: f.Platform, change: least(f, b), tenants: f.tenants}
+	measured := fixture.MeasuredTime(perSecond) / time.Duration(rounds())
 	fixture.Once(b, func() {
-		of = p.cost(b, w, perSecond, func() { arrived = await(b, r, w) })
+		for range rounds() {
+			for _, s := range []*side{of, ofFloor} {
+				s.measure(b, perSecond, measured, func(w *writer) map[string]time.Time { return await(b, r, w) })
+				r.Empty(b)
+			}
+		}
 	})
-	p.report(b, w, arrived, of)
+	of.report(b)
+	b.ReportMetric(fixture.MedianRatio(of.cpu, ofFloor.cpu), "cpu-of-floor")
+	b.ReportMetric(fixture.Median(ofFloor.cpu), "floor-cpu-s/1000")
+	for q, name := range map[float64]string{.5: "p50", .99: "p99"} {
+		b.ReportMetric(of.byRecord.At(q)/ofFloor.byRecord.At(q), name+"-of-floor")
+		b.ReportMetric(ofFloor.byRecord.At(q), "floor-"+name+"-ms-from-record")
+	}
+	b.Logf("floor: %s", ofFloor)
 }
 
-// costs are those of all changes, including the warm-up.
-type costs struct {
+// side is the platform or the floor, with the latencies of its measured changes and the costs of all, including the warm-up.
+type side struct {
+	*fixture.Platform
+
+	change  makeChange
+	tenants []tenant
+
+	byDue, byRecord, byAnswer fixture.Latencies
+	late                      time.Duration
+
 	changes  int
 	used     fixture.Usage
 	counters fixture.Counters
+	// cpu has the seconds of processor time for 1000 changes of each round.
+	cpu []float64
 }
 
-// cost makes changes at the rate and waits for the end of their way.
-func (p *platform) cost(b *testing.B, w *writer, perSecond int, end func()) (of costs) {
+// measure makes changes at the rate and waits for the end of their way, which returns when they arrived.
+func (s *side) measure(b *testing.B, perSecond int, measured time.Duration, end func(w *writer) map[string]time.Time) {
 	b.Helper()
-	m := p.NewMeter(b)
-	of.counters = p.Count(b, func() {
-		of.used = m.During(b, func() {
-			w.run(b, perSecond, fixture.MeasuredTime(perSecond))
-			end()
+	w, m := newWriter(s.change, s.tenants), s.NewMeter(b)
+	var used fixture.Usage
+	var arrived map[string]time.Time
+	s.counters = s.counters.Plus(s.Count(b, func() {
+		used = m.During(b, func() {
+			w.run(b, perSecond, measured)
+			arrived = end(w)
 		})
-	})
-	of.changes = len(w.answered) + int(fixture.WarmUp.Seconds())*perSecond
-	return of
+	}))
+	changes := len(w.answered) + int(fixture.WarmUp.Seconds())*perSecond
+	s.used, s.changes, s.late = s.used.Plus(used), s.changes+changes, max(s.late, w.late)
+	s.cpu = append(s.cpu, used.Sum().Seconds()*1000/float64(changes))
+	s.byDue = s.byDue.Plus(fixture.Between(w.due, arrived))
+	s.byRecord = s.byRecord.Plus(fixture.Between(s.Recorded(b, w.answered), arrived))
+	s.byAnswer = s.byAnswer.Plus(fixture.Between(w.answered, arrived))
 }
 
 // await returns when every measured change has arrived at least once, and when they arrived.
@@ -97,20 +138,21 @@ func await(b *testing.B, r *fixture.Receiver, w *writer) (arrived map[string]tim
 
 // report reports the latencies of the changes until they arrived, what they cost, how late the writer was, and the load of the
 // machine.
-func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, of costs) {
+func (s *side) report(b *testing.B) {
 	b.Helper()
-	byDue, byAnswer := fixture.Between(w.due, arrived), fixture.Between(w.answered, arrived)
-	byRecord := fixture.Between(p.Recorded(b, w.answered), arrived)
-	byDue.Report(b, "due")
-	byRecord.Report(b, "record")
-	byAnswer.Report(b, "answer")
-	late, load := fixture.Milliseconds(w.late), fixture.Load(b)
-	b.ReportMetric(late, "max-ms-late")
-	of.used.Report(b, of.changes, time.Millisecond, "cpu-s/1000") // Milliseconds of one are seconds of a thousand.
-	of.counters.Report(b, float64(of.changes), "change")
-	b.ReportMetric(load, "load")
-	b.Logf("%d changes; from due: %s; from record: %s; from answer: %s; calls at most %.1f ms late; CPU: %s; load %.1f",
-		len(byRecord), byDue, byRecord, byAnswer, late, of.used, load)
+	s.byDue.Report(b, "due")
+	s.byRecord.Report(b, "record")
+	s.byAnswer.Report(b, "answer")
+	b.ReportMetric(fixture.Milliseconds(s.late), "max-ms-late")
+	s.used.Report(b, s.changes, time.Millisecond, "cpu-s/1000") // Milliseconds of one are seconds of a thousand.
+	s.counters.Report(b, float64(s.changes), "change")
+	b.ReportMetric(fixture.Load(b), "load")
+	b.Logf("%s; load %.1f", s, fixture.Load(b))
+}
+
+func (s *side) String() string {
+	return fmt.Sprintf("%d changes; from due: %s; from record: %s; from answer: %s; calls at most %.1f ms late; CPU: %s",
+		len(s.byRecord), s.byDue, s.byRecord, s.byAnswer, fixture.Milliseconds(s.late), s.used)
 }
 
 // pollEvery is part of the latencies, because an event counts once a poll has returned it.
@@ -121,19 +163,19 @@ func BenchmarkChangeToFeed(b *testing.B) {
 	for _, perSecond := range fixture.Rates() {
 		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
 			p, tenants := newFixture(b, []string{""})
-			w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
-			var of costs
+			s, f := &side{Platform: p.Platform, change: p.placeOrders(b), tenants: tenants}, p.newFeedReader(b, tenants[0])
 			fixture.Once(b, func() {
 				polling, stop := context.WithCancel(b.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- f.poll(polling) }()
-				of = p.cost(b, w, perSecond, func() {
+				s.measure(b, perSecond, fixture.MeasuredTime(perSecond), func(w *writer) map[string]time.Time {
 					require.Eventually(b, func() bool { return f.has(w) }, arrivalTimeout, pollInterval)
+					return f.seenUntilNow()
 				})
 				stop()
 				require.NoError(b, <-ended)
 			})
-			p.report(b, w, f.seenUntilNow(), of)
+			s.report(b)
 		})
 	}
 }

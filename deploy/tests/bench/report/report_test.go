@@ -32,7 +32,7 @@ PASS
 	var table strings.Builder
 	require.NoError(t, made.WriteTable(&table))
 	for _, wanted := range []string{
-		`(?m)^  orders placed, of pgbench, 64 clients each +PlaceOrder/deployed edge/pgbench-of-64 +0\.45 +≥ 0\.55 +MISSED$`,
+		`(?m)^  orders placed, of pgbench, 64 clients each +PlaceOrder/deployed edge/pgbench-of-64 +0\.45 +≥ 0\.60 +MISSED$`,
 		`(?m)^  slower than at the smallest size +GrowthOfFeed end-growth-1M +1\.10 +≤ 1\.30 +reached$`,
 		`(?m)^  slower than at the smallest size +GrowthOfFeed end-growth-10M +1\.40 +≤ 1\.30 +MISSED$`,
 		`(?m)^  slower than at the smallest size +GrowthOfOrders \*-growth-\* +- +≤ 1\.30 +not measured$`,
