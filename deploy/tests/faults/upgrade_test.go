@@ -36,7 +36,13 @@ func isReader(i *instance) bool {
 	return i.program.Name == identity.Events || i.program.Name == identity.Webhook
 }
 
-// mixes are the states of upgrades in different orders, of one that is taken back, and of one after that.
+// isOwner reports whether the other services ask the program for records.
+func isOwner(i *instance) bool {
+	return i.program.Name == identity.Orders || i.program.Name == identity.Catalog
+}
+
+// mixes are the states of upgrades in different orders, of one that is taken back, also in different orders, so that programs of
+// this version that were ready meet older peers, and of one after that.
 var mixes = []mix{
 	{"the release", none},
 	{"gateways first", isGateway},
@@ -44,6 +50,8 @@ var mixes = []mix{
 	{"relay and readers first", isReader},
 	{"one instance of each", func(i *instance) bool { return strings.HasSuffix(i.name, "-1") }},
 	{"this version", all},
+	{"back, orders and catalog first", func(i *instance) bool { return !isOwner(i) }},
+	{"back, gateways last", isGateway},
 	{"back to the release", none},
 	{"this version again", all},
 }
