@@ -27,17 +27,49 @@ const (
 
 func envFile(local string) string { return filepath.Join(filepath.Dir(local), testenv.File) }
 
-// process returns the process in the background, or 0.
+// process returns the process in the background, or 0. The file may be of an earlier one: its number counts only while the lock is
+// held, because another program may have it by now.
 func process(local string) int {
 	var pid int
 	text, err := os.ReadFile(envFile(local))
 	if err == nil {
 		_, err = fmt.Sscanf(string(text), pidLine, &pid)
 	}
-	if err != nil || !running(pid) {
+	if err != nil {
+		return 0
+	}
+	held, err := lock(local)
+	if !errors.Is(err, errServing) {
+		_ = held.Close()
 		return 0
 	}
 	return pid
+}
+
+var errServing = errors.New("another process starts or runs the test servers of this folder")
+
+// lock takes what the process in the background holds as long as it lives.
+func lock(local string) (*os.File, error) {
+	path := filepath.Join(local, "test.lock")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // In the repository's own folder.
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("%w: %w", errServing, err)
+	}
+	return file, nil
+}
+
+// removeOld removes the file of an earlier process that was killed.
+func removeOld(local string) error {
+	held, err := lock(local)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Close() }()
+	return os.RemoveAll(envFile(local))
 }
 
 var errBackground = errors.New("the servers did not start, see .local/test.log")
@@ -49,6 +81,9 @@ func up(ctx context.Context, local string) error {
 		return nil
 	}
 	if err := os.MkdirAll(local, 0o755); err != nil { //nolint:gosec // The user of PostgreSQL has to pass through.
+		return err
+	}
+	if err := removeOld(local); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(local, "test.log")) //nolint:gosec // In the repository's own folder.
@@ -84,6 +119,11 @@ func up(ctx context.Context, local string) error {
 
 // serve keeps the servers up and their addresses in test.env until ctx ends.
 func serve(ctx context.Context, local string, log *slog.Logger) error {
+	held, err := lock(local)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Close() }()
 	s, err := start(ctx, local, false, log)
 	if err != nil {
 		return err

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -115,8 +117,29 @@ func TestBackgroundServersKeepTheirAddressesInAFile(t *testing.T) { //nolint:par
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\nexport GIFTING_TEST_POSTGRES_URL=postgres://given\n")
 	require.NoError(t, up(t.Context(), local))
+	require.ErrorIs(t, serve(t.Context(), local, slog.New(slog.DiscardHandler)), errServing)
+	require.FileExists(t, envFile(local))
 	cancel()
 	require.NoError(t, <-done)
 	require.Zero(t, process(local))
 	require.NoError(t, down(t.Context(), local))
+}
+
+func TestANumberOfAnEarlierProcessIsNotSignalled(t *testing.T) { //nolint:paralleltest // It sets the environment.
+	setGiven(t)
+	local := filepath.Join(t.TempDir(), ".local")
+	require.NoError(t, os.Mkdir(local, 0o700))
+	innocent := exec.CommandContext(t.Context(), "sleep", "60")
+	require.NoError(t, innocent.Start())
+	defer func() { _ = innocent.Process.Kill() }()
+	require.NoError(t, os.WriteFile(envFile(local), fmt.Appendf(nil, pidLine, innocent.Process.Pid), 0o600))
+
+	require.Zero(t, process(local))
+	require.NoError(t, down(t.Context(), local))
+	require.NoError(t, innocent.Process.Signal(syscall.SIGKILL))
+	var ended *exec.ExitError
+	require.ErrorAs(t, innocent.Wait(), &ended)
+	require.Equal(t, syscall.SIGKILL, ended.Sys().(syscall.WaitStatus).Signal(), "the first signal was that of the test")
+	require.NoError(t, removeOld(local))
+	require.NoFileExists(t, envFile(local))
 }
