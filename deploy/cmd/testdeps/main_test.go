@@ -105,6 +105,19 @@ func TestSweepRemovesTheDirectoriesOfKilledRuns(t *testing.T) {
 	require.NoDirExists(t, dead)
 }
 
+func TestSweepLeavesTheDirectoriesOfOtherUsers(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory to another user")
+	}
+	local := t.TempDir()
+	dead := filepath.Join(local, prefix+"2147483647") // Above any process number.
+	require.NoError(t, os.Mkdir(dead, 0o700))
+	require.NoError(t, os.Chown(dead, 65534, 65534))
+	require.NoError(t, sweep(local))
+	require.DirExists(t, dead)
+}
+
 func TestBackgroundServersKeepTheirAddressesInAFile(t *testing.T) { //nolint:paralleltest // It sets the environment.
 	setGiven(t)
 	local := filepath.Join(t.TempDir(), ".local")

@@ -100,7 +100,7 @@ func hasRoom(folder string) bool {
 	return found.Bavail*uint64(found.Bsize) >= room //nolint:gosec // A block has a positive size.
 }
 
-// sweep removes the directories of killed runs.
+// sweep removes the directories of this user's killed runs. Other users share the file system in memory.
 func sweep(folder string) error {
 	left, err := filepath.Glob(filepath.Join(folder, prefix+"*"))
 	if err != nil {
@@ -108,7 +108,7 @@ func sweep(folder string) error {
 	}
 	for _, dir := range left {
 		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), prefix))
-		if err != nil || running(pid) {
+		if err != nil || running(pid) || !owned(dir) {
 			continue
 		}
 		if err := deps.RemoveData(dir); err != nil {
@@ -116,6 +116,11 @@ func sweep(folder string) error {
 		}
 	}
 	return nil
+}
+
+func owned(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == os.Geteuid()
 }
 
 func running(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
