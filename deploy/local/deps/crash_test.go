@@ -84,6 +84,23 @@ func TestKilledStack(t *testing.T) {
 	})
 }
 
+func TestThePIDFileNamesOnlyAProcessOfTheProgram(t *testing.T) {
+	t.Parallel()
+	sleep := exec.CommandContext(t.Context(), "sleep", "60")
+	require.NoError(t, sleep.Start())
+	defer func() { _ = sleep.Process.Kill() }()
+	s := server{path: "/usr/bin/redis-server", pidFile: filepath.Join(t.TempDir(), "pid")}
+	require.NoError(t, s.recordPID(sleep.Process.Pid))
+	pids, err := s.recordedPID(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, pids)
+
+	s.path = "/usr/bin/sleep"
+	pids, err = s.recordedPID(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{sleep.Process.Pid}, pids)
+}
+
 func startVictim(t *testing.T, dir string) (*exec.Cmd, addresses) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ func (s server) endOrphans(ctx context.Context) error {
 	defer ticker.Stop()
 	signalled := map[int]bool{}
 	for {
-		pids, err := s.orphans()
+		pids, err := s.orphans(ctx)
 		if err != nil {
 			return fmt.Errorf("look for an earlier %s: %w", s.name, err)
 		}
@@ -49,10 +50,10 @@ const proc = "/proc"
 // orphans returns the processes of this program that work in its directory. Unlike the number in a pid file, which may belong
 // to another program by now, this identifies them reliably, and it finds PostgreSQL's own children too. Without /proc only the
 // pid file can be used.
-func (s server) orphans() ([]int, error) {
+func (s server) orphans(ctx context.Context) ([]int, error) {
 	entries, err := os.ReadDir(proc)
 	if err != nil {
-		return s.recordedPID()
+		return s.recordedPID(ctx)
 	}
 	dir, err := filepath.EvalSymlinks(s.dir)
 	if err != nil {
@@ -76,8 +77,8 @@ func (s server) orphans() ([]int, error) {
 	return pids, nil
 }
 
-// recordedPID returns the process named in the pid file if it lives.
-func (s server) recordedPID() ([]int, error) {
+// recordedPID returns the process named in the pid file if it lives and has the name of the program.
+func (s server) recordedPID(ctx context.Context) ([]int, error) {
 	text, err := os.ReadFile(s.pidFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -87,7 +88,12 @@ func (s server) recordedPID() ([]int, error) {
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	if err != nil || pid <= 1 || syscall.Kill(pid, 0) != nil {
+	if err != nil || pid <= 1 {
+		return nil, nil
+	}
+	// ps fails if the process has ended. On some systems it writes the path of the program.
+	name, err := exec.CommandContext(ctx, "ps", "-p", strconv.Itoa(pid), "-o", "comm=").Output() //nolint:gosec // A number.
+	if err != nil || filepath.Base(strings.TrimSpace(string(name))) != filepath.Base(s.path) {
 		return nil, nil
 	}
 	return []int{pid}, nil
@@ -96,12 +102,12 @@ func (s server) recordedPID() ([]int, error) {
 // forgetPID removes the pid file when no process of the program is left: otherwise PostgreSQL could mistake another program
 // with the same number for a running server.
 func (s server) forgetPID() error {
-	// Without /proc the file is kept, because then orphans are found only by it.
-	if _, err := os.Stat(proc); err != nil {
+	// Without /proc the children of PostgreSQL are found only by its file.
+	if _, err := os.Stat(proc); err != nil && s.writesPID {
 		return nil
 	}
 	if err := os.Remove(s.pidFile); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the pid file of an earlier %s: %w", s.name, err)
+		return fmt.Errorf("remove the pid file of %s: %w", s.name, err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package deps
 
 import (
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ func TestRedis(t *testing.T) {
 		require.Equal(t, Server, first.Kind)
 		require.NoError(t, redisClient(t, first.Address).Set(t.Context(), "kept", "1", 0).Err())
 		stop(t, first)
+		require.NoFileExists(t, filepath.Join(dir, "redis", "redis.pid"))
 
 		second := mustStart(t)(startRedisIn(t.Context(), dir))
 		value, err := redisClient(t, second.Address).Get(t.Context(), "kept").Result()

@@ -161,7 +161,7 @@ func (p *process) stop(ctx context.Context) error {
 	}
 	select {
 	case <-p.done:
-		return nil
+		return p.forgetPID()
 	case <-ctx.Done():
 		return errors.Join(fmt.Errorf("stop %s: killed: %w", p.name, ctx.Err()), p.kill())
 	}
