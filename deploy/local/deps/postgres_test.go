@@ -157,6 +157,25 @@ func TestPostgreSQLFirstStart(t *testing.T) {
 		require.NoError(t, ping(t.Context(), instance.Address))
 	})
 
+	t.Run("incomplete programs of an interrupted download are replaced by those that work", func(t *testing.T) {
+		dir := dataDir(t)
+		user, err := unprivileged()
+		require.NoError(t, err)
+		c := &cluster{PostgreSQLConfig: PostgreSQLConfig{Ephemeral: true, Log: quiet}, home: dir, user: user}
+		installed := c.findPrograms(t.Context(), "")
+		require.NotEmpty(t, installed)
+		require.NoError(t, os.MkdirAll(filepath.Join(c.embeddedDir(), "bin", "pg_ctl"), 0o755)) //nolint:gosec // as above
+
+		fetched := filepath.Join(dir, "fetched")
+		require.NoError(t, os.Mkdir(fetched, 0o755)) //nolint:gosec // as above
+		require.ErrorContains(t, c.adopt(t.Context(), fetched), "initdb")
+		require.NoFileExists(t, filepath.Join(c.embeddedDir(), "bin", "postgres"))
+
+		require.NoError(t, os.Symlink(installed, filepath.Join(fetched, "bin")))
+		require.NoError(t, c.adopt(t.Context(), fetched))
+		require.FileExists(t, filepath.Join(c.embeddedDir(), "bin", "postgres"))
+	})
+
 	t.Run("data below a directory closed to the server's user is stored in another one and removed with it", func(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("an ordinary user's server runs as that user, who can enter its own directories")
