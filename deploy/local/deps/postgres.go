@@ -55,7 +55,7 @@ func startPostgreSQL(ctx context.Context, cfg PostgreSQLConfig) (*Instance, erro
 	}
 	dir, err := home(cfg.Log, cfg.Dir, user)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	c := &cluster{PostgreSQLConfig: cfg, home: dir, user: user}
 	return locked(dir, func() (*Instance, error) {

@@ -176,18 +176,25 @@ func TestPostgreSQLFirstStart(t *testing.T) {
 		require.FileExists(t, filepath.Join(c.embeddedDir(), "bin", "postgres"))
 	})
 
-	t.Run("data below a directory closed to the server's user is stored in another one and removed with it", func(t *testing.T) {
+	t.Run("data that its server's user cannot enter is external, and moves and is removed with the directory", func(t *testing.T) {
 		if os.Geteuid() != 0 {
 			t.Skip("an ordinary user's server runs as that user, who can enter its own directories")
 		}
-		closed := t.TempDir()
-		dir := filepath.Join(closed, "postgres")
-		instance := mustStart(t)(startPostgreSQLIn(t.Context(), closed))
+		closed := filepath.Join(t.TempDir(), "closed")
+		first := mustStart(t)(startPostgreSQLIn(t.Context(), closed))
+		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
+		stop(t, first)
+		moved := closed + "-moved"
+		require.NoError(t, os.Rename(closed, moved))
+
+		dir := filepath.Join(moved, "postgres")
+		instance := mustStart(t)(startPostgreSQLIn(t.Context(), moved))
+		require.Equal(t, 1, countKept(t, instance.Address))
 		kept, err := os.Readlink(filepath.Join(dir, externalLink))
 		require.NoError(t, err)
 		require.FileExists(t, filepath.Join(kept, "data", "PG_VERSION"))
 		stop(t, instance)
-		require.NoError(t, RemoveData(closed))
+		require.NoError(t, RemoveData(moved))
 		require.NoDirExists(t, kept)
 		require.NoDirExists(t, dir)
 	})

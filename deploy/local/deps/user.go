@@ -1,8 +1,6 @@
 package deps
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -120,36 +118,57 @@ const (
 	externalLink = "external"
 )
 
-// home returns the directory that holds the data of dir and that the user can enter: dir itself where possible.
+// home returns the directory that holds the data of dir and that the user can enter: the external one if dir has a link to it, else
+// dir itself where possible. The external one has no name of its own, because the path of dir may change.
 func home(log *slog.Logger, dir string, user *serverUser) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("data directory: %w", err)
+		return "", err
 	}
-	hash := sha256.Sum256([]byte(dir))
-	external := filepath.Join(externalDir, hex.EncodeToString(hash[:8]))
-	for _, candidate := range []string{dir, external} {
-		if err := os.MkdirAll(candidate, 0o755); err != nil { //nolint:gosec // The server's user has to pass through.
-			return "", fmt.Errorf("data directory: %w", err)
-		}
-		reached, err := user.reaches(candidate)
-		if err != nil {
-			return "", fmt.Errorf("data directory: %w", err)
-		}
-		if !reached {
-			continue
-		}
-		if candidate == external {
-			if err := os.Symlink(external, filepath.Join(dir, externalLink)); err != nil && !errors.Is(err, os.ErrExist) {
-				return "", fmt.Errorf("data directory: %w", err)
-			}
-			log.Info("the server's user cannot enter the data directory, using another one",
-				"user", user.name, "directory", dir, "used", external)
-		}
-		return candidate, nil
+	if external, ok := externalData(filepath.Join(dir, externalLink)); ok {
+		return external, os.MkdirAll(external, 0o755) //nolint:gosec // The server's user has to pass through.
 	}
-	return "", fmt.Errorf("user %s, as whom the server runs, cannot enter %s nor %s: use a data directory that is open to it, "+
-		"or start as an ordinary user", user.name, dir, external)
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // The server's user has to pass through.
+		return "", err
+	}
+	reached, err := user.reaches(dir)
+	if err != nil || reached {
+		return dir, err
+	}
+	if err := os.MkdirAll(externalDir, 0o755); err != nil { //nolint:gosec // The server's user has to pass through.
+		return "", err
+	}
+	reached, err = user.reaches(externalDir)
+	if err != nil {
+		return "", err
+	}
+	if !reached {
+		return "", fmt.Errorf("user %s, as whom the server runs, cannot enter %s nor %s: use a data directory that is open to it, "+
+			"or start as an ordinary user", user.name, dir, externalDir)
+	}
+	return makeExternal(log, dir, user)
+}
+
+func makeExternal(log *slog.Logger, dir string, user *serverUser) (string, error) {
+	external, err := os.MkdirTemp(externalDir, "")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(external, 0o755); err != nil { //nolint:gosec // The server's user has to pass through.
+		return "", err
+	}
+	if err := os.Symlink(external, filepath.Join(dir, externalLink)); err != nil {
+		return "", err
+	}
+	log.Info("the server's user cannot enter the data directory, using another one",
+		"user", user.name, "directory", dir, "used", external)
+	return external, nil
+}
+
+// externalData returns where a link of this package leads.
+func externalData(link string) (string, bool) {
+	data, err := os.Readlink(link)
+	return data, err == nil && filepath.Dir(data) == externalDir
 }
 
 // RemoveData deletes the data directory of stopped servers, or of one, and the external data that it links to.
@@ -160,9 +179,9 @@ func RemoveData(dir string) error {
 			return fmt.Errorf("remove data: %w", err)
 		}
 		for _, link := range links {
-			other, err := os.Readlink(link)
-			if err != nil || filepath.Dir(other) != externalDir {
-				continue // The link is not one of this package.
+			other, ok := externalData(link)
+			if !ok {
+				continue
 			}
 			if err := os.RemoveAll(other); err != nil {
 				return fmt.Errorf("remove data: %w", err)
