@@ -11,9 +11,10 @@ PACKAGES := $(MODULES:%=./%/...)
 # what ends make.
 TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && exec $(BIN)/testdeps
 
-# One way to build, so that programs, tests and checks share what is compiled, also with another clone on the same machine.
+# One way to build, so that programs, tests and checks share what is compiled, also with another clone on the same machine. Versions come
+# from STAMP: git refuses to tell Go one if the clone belongs to another user, as in a container.
 export CGO_ENABLED := 0
-export GOFLAGS     := $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath
+export GOFLAGS     := $(filter-out -trimpath -buildvcs=false,$(shell go env GOFLAGS)) -trimpath -buildvcs=false
 
 # The packages whose goroutines share memory. `make test` watches these with the race detector, `make race` all.
 RACED := $(addprefix ./pkg/,daemon kafka outbox rpc tenants) \
@@ -241,7 +242,7 @@ image: ## Build the image for this machine, and load it into Docker as partnergi
 # Everything here is the same, to the byte, whenever and wherever it is built from a commit; but for the lists of modules, which have a
 # time.
 RELEASE    := $(LOCAL)/release
-REPRODUCED  = -trimpath -buildvcs=false -ldflags "-s -w $(STAMP)"
+REPRODUCED  = -ldflags "-s -w $(STAMP)"
 .PHONY: release
 release: VERSION := v$(RELEASED_VERSION)
 release: release-tools $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Build everything that a release publishes into .local/release, with checksums
