@@ -1,5 +1,9 @@
 # `make` alone lists the targets.
 
+ifneq ($(words $(CURDIR)),1)
+$(error The path of this clone has a space, which make cannot use: $(CURDIR))
+endif
+
 LOCAL   := $(CURDIR)/.local
 BIN     := $(LOCAL)/bin
 # The modules of go.work. MODULE chooses one.
