@@ -88,6 +88,7 @@ func (p Program[C]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 	}
 	defer tel.Close(ctx)
 	otel.SetErrorHandler(tel) // The process is this service's.
+	tel.RedirectStandardLogger()
 	if unknown := settings.Unknown(cfg, os.Environ()); len(unknown) > 0 {
 		tel.Logger.WarnContext(ctx, "the environment has variables that this program does not know", "variables", unknown)
 	}

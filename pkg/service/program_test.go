@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -102,6 +103,28 @@ func TestAProgramServesOnlyWithAllItsMigrations(t *testing.T) {
 	program.Database = nil
 	require.Equal(t, 2, program.Main([]string{"example", "migrate"}, &out), "nothing to migrate, no such command")
 	require.Contains(t, out.String(), "Whether it is open.")
+}
+
+func TestAProgramLogsWhatTheStandardLoggerIsGivenWithoutQuotations(t *testing.T) {
+	t.Setenv("GIFTING_DATABASE_URL", "postgres://127.0.0.1:1/none")
+	t.Cleanup(func() {
+		log.SetOutput(os.Stderr)
+		log.SetFlags(log.LstdFlags)
+	})
+	program, out := example(0), bytes.Buffer{}
+	program.Database = nil
+	program.New = func(ctx context.Context, _ config, tel *telemetry.Telemetry) (*service.Service, error) {
+		return service.New(ctx, service.Config{Telemetry: tel, NoServer: true}, func(s *service.Service) error {
+			s.Add(daemon.Part{Name: "shop", Run: func(ctx context.Context) error {
+				log.Printf("a peer has sent %q", "a secret")
+				return stopProcess(ctx)
+			}})
+			return nil
+		})
+	}
+	require.Equal(t, 0, program.Main([]string{"example", "serve"}, &out), out.String())
+	require.Contains(t, out.String(), `"service":"example","text":"a peer has sent"`)
+	require.NotContains(t, out.String(), "a secret")
 }
 
 func TestAProgramRunsItsTasks(t *testing.T) {

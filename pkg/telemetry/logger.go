@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/contrib/bridges/otelslog"
@@ -38,6 +40,22 @@ func (t *Telemetry) openLogger(ctx context.Context, res *resource.Resource, expo
 func newLogger(w io.Writer, service string, level slog.Level) *slog.Logger {
 	json := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 	return slog.New(traced{json}).With("service", service)
+}
+
+// RedirectStandardLogger adds what the standard logger is given to this log. Package net/http writes there, for instance what a
+// server sends beyond its response. It quotes what comes from others, and that may be personal: a line ends before its first quote.
+func (t *Telemetry) RedirectStandardLogger() {
+	log.SetFlags(0)
+	log.SetOutput(standardLog{t.Logger})
+}
+
+// standardLog is the output of the standard logger, which writes each line by itself.
+type standardLog struct{ to *slog.Logger }
+
+func (s standardLog) Write(line []byte) (int, error) {
+	text, _, _ := strings.Cut(string(line), `"`)
+	s.to.Warn("line of the standard logger", "text", strings.TrimSpace(text))
+	return len(line), nil
 }
 
 // traced adds the ids of the context's span to every line.

@@ -1,5 +1,5 @@
 // Package telemetry makes the logger, tracer, meters and metrics port of a process. Nothing in it is global, so that several
-// services can live in one process.
+// services can live in one process. Only a process of one service calls RedirectStandardLogger.
 //
 // Spans, metrics and logs are exported by OTLP over gRPC if the standard variables of OpenTelemetry name an endpoint. /metrics and
 // the log on stderr are there in any case. If spans are not exported, Tracing is false and none are made. Trace ids remain: they

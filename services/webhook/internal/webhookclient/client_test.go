@@ -1,19 +1,24 @@
 package webhookclient_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
@@ -190,6 +195,40 @@ func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 			require.False(t, response.Internal, "the attempt counts")
 		})
 	}
+}
+
+// safeBuffer is a log that is read while it is written.
+type safeBuffer struct {
+	guard sync.Mutex
+	text  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.guard.Lock()
+	defer b.guard.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.guard.Lock()
+	defer b.guard.Unlock()
+	return b.text.String()
+}
+
+func TestWhatAReceiverSendsBeyondItsResponseIsNotLogged(t *testing.T) { //nolint:paralleltest // A process has one standard logger.
+	t.Cleanup(func() {
+		log.SetOutput(os.Stderr)
+		log.SetFlags(log.LstdFlags)
+	})
+	var logged safeBuffer
+	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{}, &logged)
+	require.NoError(t, err)
+	tel.RedirectStandardLogger()
+	address := speaking(t, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOKclaimUrl", await)
+	response := post(t, netguard.Options{AllowLoopback: true}, enough, "http://"+address)
+	require.Equal(t, "OK", string(response.Body))
+	require.Eventually(t, func() bool { return strings.Contains(logged.String(), "Unsolicited response") }, enough, time.Millisecond)
+	require.NotContains(t, logged.String(), "claimUrl")
 }
 
 // A response counts from its head on, wherever it is slow or ends.
