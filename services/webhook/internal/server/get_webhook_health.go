@@ -43,6 +43,8 @@ func (s *Server) GetWebhookHealth(
 		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_PAUSED
 	case health.FailingSince != nil:
 		resp.State, resp.FailingSince = webhookv1.WebhookState_WEBHOOK_STATE_FAILING, timestamp(health.FailingSince)
+	case health.Stalled:
+		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_PAUSED
 	default:
 		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_HEALTHY
 	}

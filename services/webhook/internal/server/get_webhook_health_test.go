@@ -103,3 +103,23 @@ func TestAWebhookWhoseEventsDoNotOpenIsPaused(t *testing.T) {
 	require.EqualValues(t, 1, o.health().GetPending())
 	require.Len(t, o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems(), 1, "it is listed, as a list shows no body")
 }
+
+func TestAWebhookWhoseEventsWaitWithoutAnAttemptIsPaused(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	o.add(key)
+	o.attempt(delivered, rules.Answered(200))
+	o.add(key)
+	require.Equal(t, healthy, o.health().GetState(), "it will be tried")
+	makeOlder := func(table, column string) {
+		pgtest.Exec(t, o.pool, "UPDATE "+table+" SET "+column+" = now() - interval '61 seconds' WHERE tenant_id = $1", tenant)
+	}
+	makeOlder("deliveries", "created_at")
+	require.Equal(t, healthy, o.health().GetState(), "it waits for others, which are accepted")
+	makeOlder("attempts", "started_at")
+	require.Equal(t, paused, o.health().GetState())
+	require.Nil(t, o.health().LastError)
+
+	o.attempt(rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}, rules.Answered(503))
+	require.Equal(t, failing, o.health().GetState(), "it was tried")
+}

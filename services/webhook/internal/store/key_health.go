@@ -21,29 +21,36 @@ type KeyHealth struct {
 	// Pending is exact below MaxCountedOfKey; MaxCountedOfKey means that many or more.
 	Pending         int32
 	OldestPendingAt *time.Time
+	// Stalled means that an event has waited for its first attempt for more than a minute, in which none was accepted.
+	Stalled bool
 	// Untried is an event that waits for its first attempt, with its body; empty if there is none.
 	Untried     string
 	UntriedBody []byte
 }
 
+// stalledAfter is much longer than a first attempt takes, and than a sender that has crashed keeps its leases.
+const stalledAfter = `interval '1 minute'`
+
 // The index attempts_of_key has (problem IS NULL) as a column, so the conditions compare it.
 const selectKeyHealth = `
 WITH success AS MATERIALIZED (
-  SELECT max(a.started_at) AS at FROM attempts a WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = true
+  SELECT max(a.started_at) AS at FROM attempts a WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = true
 ), waiting AS MATERIALIZED (
   SELECT d.event_id, d.created_at, d.attempts
     FROM deliveries d
-   WHERE d.state = 'PENDING' AND d.tenant_id = $1 AND d.key_id = $2
+   WHERE d.state = 'PENDING' AND d.tenant_id = $2 AND d.key_id = $3
    ORDER BY d.next_attempt_at
-   LIMIT $3
+   LIMIT $4
 )
 SELECT (SELECT at FROM success),
        (SELECT min(a.started_at) FROM attempts a
-         WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = false
+         WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = false
            AND a.started_at > coalesce((SELECT at FROM success), '-infinity')),
        (SELECT a.problem FROM attempts a
-         WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = false ORDER BY a.started_at DESC LIMIT 1),
-       (SELECT count(*)::int FROM waiting), (SELECT min(created_at) FROM waiting)`
+         WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = false ORDER BY a.started_at DESC LIMIT 1),
+       (SELECT count(*)::int FROM waiting), (SELECT min(created_at) FROM waiting),
+       EXISTS (SELECT FROM waiting WHERE attempts = 0 AND created_at < ` + now + ` - ` + stalledAfter + `)
+         AND coalesce((SELECT at FROM success) < ` + now + ` - ` + stalledAfter + `, true)`
 
 const selectUntried = `
 SELECT e.event_id::text, e.body
@@ -58,8 +65,8 @@ SELECT e.event_id::text, e.body
 // KeyHealth reads the health of an endpoint.
 func (s *Store) KeyHealth(ctx context.Context, e Endpoint) (h KeyHealth, err error) {
 	b := &pgx.Batch{}
-	b.Queue(selectKeyHealth, e.TenantID, e.KeyID, MaxCountedOfKey).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&h.LastSuccess, &h.FailingSince, &h.LastError, &h.Pending, &h.OldestPendingAt)
+	b.Queue(selectKeyHealth, s.nowOverride(), e.TenantID, e.KeyID, MaxCountedOfKey).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&h.LastSuccess, &h.FailingSince, &h.LastError, &h.Pending, &h.OldestPendingAt, &h.Stalled)
 	})
 	b.Queue(selectUntried, e.TenantID, e.KeyID, MaxCountedOfKey).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&h.Untried, &h.UntriedBody}, func() error { return nil })
