@@ -36,7 +36,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		if err := caller.RequestErrors(ctx).Err(); err != nil {
 			return nil, err
 		}
-		release, err := s.slots.acquire(principal.KeyID)
+		release, err := s.slots.acquire(principal)
 		if err != nil {
 			return nil, err
 		}
@@ -117,59 +117,64 @@ func report(o rules.Outcome) *webhookv1.TestWebhookResponse {
 }
 
 const (
-	// testsPerKey keeps one key from taking all slots.
+	// testsPerKey keeps one key from taking all slots of its tenant.
 	testsPerKey = 2
 	// testRetryAfter is about how long a test takes.
 	testRetryAfter = 2 * time.Second
 )
 
-// testSlots bounds the tests that run in this process, in total and per key.
+// testSlots bounds the tests that run in this process: in total, per tenant and per key.
 type testSlots struct {
-	all chan struct{}
+	total, perTenant int
 
 	guard sync.Mutex
-	// ofKey counts the slots of each key.
-	ofKey map[int32]int
+	used  int
+	// ofTenant and ofKey count the slots of each tenant and key.
+	ofTenant map[string]int
+	ofKey    map[int32]int
 }
 
-func newTestSlots(n int) *testSlots {
-	return &testSlots{all: make(chan struct{}, n), ofKey: map[int32]int{}}
+// newTestSlots leaves half of the slots to other tenants.
+func newTestSlots(total int) *testSlots {
+	return &testSlots{
+		total: total, perTenant: max(testsPerKey, total/2), //nolint:mnd // Half.
+		ofTenant: map[string]int{}, ofKey: map[int32]int{},
+	}
 }
 
 // acquire never waits for a slot: the wait would be missing from the time that the receiver has to answer.
-func (s *testSlots) acquire(keyID int32) (release func(), err error) {
-	if !s.count(keyID) {
-		e := problem.New(problem.RateLimited, "%d webhook tests of this key are still running; try again when one has ended.",
-			testsPerKey)
-		e.RetryAfter = testRetryAfter
-		return nil, e
-	}
-	select {
-	case s.all <- struct{}{}:
-		return func() {
-			<-s.all
-			s.uncount(keyID)
-		}, nil
-	default:
-		s.uncount(keyID)
+func (s *testSlots) acquire(p caller.Principal) (release func(), err error) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	switch {
+	case s.ofKey[p.KeyID] >= testsPerKey:
+		return nil, tooManyTests(testsPerKey, "key")
+	case s.ofTenant[p.TenantID] >= s.perTenant:
+		return nil, tooManyTests(s.perTenant, "tenant")
+	case s.used >= s.total:
 		return nil, problem.Unavailable()
 	}
+	s.add(p, 1)
+	return func() {
+		s.guard.Lock()
+		defer s.guard.Unlock()
+		s.add(p, -1)
+	}, nil
 }
 
-func (s *testSlots) count(keyID int32) bool {
-	s.guard.Lock()
-	defer s.guard.Unlock()
-	if s.ofKey[keyID] >= testsPerKey {
-		return false
+func tooManyTests(n int, of string) error {
+	e := problem.New(problem.RateLimited, "%d webhook tests of this %s are still running; try again when one has ended.", n, of)
+	e.RetryAfter = testRetryAfter
+	return e
+}
+
+// add changes the slots in use. The guard is held.
+func (s *testSlots) add(p caller.Principal, n int) {
+	s.used += n
+	if s.ofTenant[p.TenantID] += n; s.ofTenant[p.TenantID] == 0 {
+		delete(s.ofTenant, p.TenantID)
 	}
-	s.ofKey[keyID]++
-	return true
-}
-
-func (s *testSlots) uncount(keyID int32) {
-	s.guard.Lock()
-	defer s.guard.Unlock()
-	if s.ofKey[keyID]--; s.ofKey[keyID] == 0 {
-		delete(s.ofKey, keyID)
+	if s.ofKey[p.KeyID] += n; s.ofKey[p.KeyID] == 0 {
+		delete(s.ofKey, p.KeyID)
 	}
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,6 +35,8 @@ const (
 	key = 7
 	// slots is how many tests may run concurrently.
 	slots = 4
+	// keysPerTenant says which keys belong to the same tenant: 0 to 99, 100 to 199 and so on.
+	keysPerTenant = 100
 )
 
 type fixture struct {
@@ -80,8 +83,9 @@ func (f *fixture) testOf(
 }
 
 func (f *fixture) send(keyID int32, req caller.Request, opts ...grpc.CallOption) (*webhookv1.TestWebhookResponse, error) {
+	tenantID := fmt.Sprintf("0190aaaa-0000-7000-8000-%012d", 1+keyID/keysPerTenant)
 	ctx, err := caller.Outgoing(context.WithoutCancel(f.t.Context()), caller.Principal{
-		TenantID: "0190aaaa-0000-7000-8000-000000000001", KeyID: keyID, AllBrands: true,
+		TenantID: tenantID, KeyID: keyID, AllBrands: true,
 	}, req)
 	require.NoError(f.t, err)
 	return f.client.TestWebhook(ctx, &webhookv1.TestWebhookRequest{}, opts...)
@@ -153,7 +157,7 @@ func TestASecondTestWithTheKeyGets409Immediately(t *testing.T) {
 	require.Len(t, f.receiver.Arrivals(), 1)
 }
 
-func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
+func TestConcurrentTestsAreBoundedPerKeyPerTenantAndInTotal(t *testing.T) {
 	t.Parallel()
 	f := setup(t, 5*time.Second)
 	_, err := f.test("answered")
@@ -181,6 +185,12 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 	_, err = f.test("k1")
 	require.True(t, problem.Is(err, problem.IdempotencyInProgress), "a repetition needs no slot: %v", err)
 
+	_, err = f.testOf(key+1, "k1")
+	refused, ok = problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, problem.RateLimited, refused.Code, "half of the slots are left to other tenants")
+	require.Contains(t, refused.Detail, "of this tenant")
+
 	for other := range int32(slots - 2) {
 		f.directory.SetEndpoint(f.receiver.Endpoint(100 + other))
 		hold(100+other, "k1")
@@ -197,11 +207,12 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 
 	close(release)
 	require.NoError(t, group.Wait())
-	for keyID, idempotencyKey := range map[int32]string{key: "k3", 200: "k1"} {
+	f.directory.SetEndpoint(f.receiver.Endpoint(key + 1))
+	for keyID, idempotencyKey := range map[int32]string{key: "k3", key + 1: "k1", 200: "k1"} {
 		_, err = f.testOf(keyID, idempotencyKey)
 		require.NoError(t, err, "the refusal has not used the Idempotency-Key, and the other tests have freed their slots")
 	}
-	require.Len(t, f.receiver.Arrivals(), running+2)
+	require.Len(t, f.receiver.Arrivals(), running+3)
 }
 
 func TestAFailureOnOurSideDoesNotUseTheKey(t *testing.T) {
