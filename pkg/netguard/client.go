@@ -5,8 +5,8 @@
 // So a name that later resolves to another address gains nothing. Addresses in the ranges of this package's table are refused.
 // [CheckURL] checks only the text of a URL, so that a partner learns early what cannot work; alone it is no protection.
 //
-// The client follows no redirect, uses no proxy, speaks TLS 1.2 or later, does not decompress bodies, and bounds headers and
-// time. Callers must bound how much of a body they read.
+// The client follows no redirect and leaves out the header Location, uses no proxy, speaks TLS 1.2 or later, does not decompress
+// bodies, and bounds headers and time. Callers must bound how much of a body they read.
 package netguard
 
 import (
@@ -61,12 +61,7 @@ func NewClient(o Options) *http.Client {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	return &http.Client{
-		Timeout:   timeout,
-		Transport: &schemeGuard{next: o.transport(timeout), options: o},
-		// A redirect is a response like any other. Following it would send the request to a URL that was not checked.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &http.Client{Timeout: timeout, Transport: &guard{next: o.transport(timeout), options: o}}
 }
 
 func (o Options) transport(timeout time.Duration) *http.Transport {
@@ -127,22 +122,28 @@ func (o Options) control(_ context.Context, network, address string, _ syscall.R
 	return nil
 }
 
-// schemeGuard refuses plain HTTP, even if CheckURL was not called.
-type schemeGuard struct {
+// guard refuses plain HTTP, even if CheckURL was not called, and makes a redirect a response like any other.
+type guard struct {
 	next    *http.Transport
 	options Options
 }
 
 // RoundTrip sends the request if its scheme is allowed.
-func (g *schemeGuard) RoundTrip(req *http.Request) (*http.Response, error) {
+func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !g.options.schemeAllowed(req.URL) {
 		if req.Body != nil {
 			_ = req.Body.Close()
 		}
 		return nil, fmt.Errorf("%w: scheme %q", ErrURL, req.URL.Scheme)
 	}
-	return g.next.RoundTrip(req)
+	resp, err := g.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	// http.Client would follow a Location to a URL that was not checked, and fail without the status if it is not a URL.
+	resp.Header.Del("Location")
+	return resp, nil
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport.
-func (g *schemeGuard) CloseIdleConnections() { g.next.CloseIdleConnections() }
+func (g *guard) CloseIdleConnections() { g.next.CloseIdleConnections() }

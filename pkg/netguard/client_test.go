@@ -124,7 +124,7 @@ func TestRedirectsAreAnswers(t *testing.T) {
 	t.Parallel()
 	elsewhere, _, followed := receiver(t, ok)
 	for _, status := range []int{300, 301, 302, 303, 307, 308} {
-		for _, to := range []string{"/elsewhere", elsewhere.URL} {
+		for _, to := range []string{"/elsewhere", elsewhere.URL, "https://{host}/", "http://a:port/", "%zz"} {
 			requireNotFollowed(t, status, to)
 		}
 	}
