@@ -49,7 +49,6 @@ const (
 	keepAlive             = 30 * time.Second
 	idleTimeout           = 60 * time.Second
 	pingAfter             = 5 * time.Second
-	pingTimeout           = 3 * time.Second
 	maxIdleConns          = 1024
 	maxIdleConnsPerHost   = 16
 	maxHeaderBytes        = 64 << 10
@@ -91,8 +90,8 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 		DisableCompression: true,
 		ForceAttemptHTTP2:  true,
 		// Without pings, requests would use a connection whose other end has vanished until the system gives it up, for a quarter of
-		// an hour.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		// an hour. A server that is busy for as long as a request may take answers no ping meanwhile.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: timeout},
 	}
 }
 
