@@ -75,7 +75,7 @@ func New(client *http.Client, now func() time.Time) *Client {
 	return &Client{http: client, now: now}
 }
 
-// Post signs the request and sends it once. ctx bounds the whole exchange. The status counts as soon as it arrives, even if the
+// Post signs the request and sends it. ctx bounds the whole exchange. The status counts as soon as it arrives, even if the
 // body is incomplete or slow.
 func (c *Client) Post(ctx context.Context, r Request) Response {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
@@ -83,6 +83,9 @@ func (c *Client) Post(ctx context.Context, r Request) Response {
 		return failed(err)
 	}
 	c.sign(req.Header, r)
+	// A receiver may close an idle connection just as it is used. The entry lets net/http send the request again on another one, if
+	// no byte of a response has come. An empty list is not sent as a header.
+	req.Header["Idempotency-Key"] = []string{}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return failed(err)

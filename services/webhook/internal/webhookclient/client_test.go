@@ -1,6 +1,7 @@
 package webhookclient_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,6 +197,46 @@ func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 			require.False(t, response.Internal, "the attempt counts")
 		})
 	}
+}
+
+// A receiver that closes idle connections may do so just as the next request is sent.
+func TestARequestOnAConnectionThatTheReceiverClosesIsSentAgain(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	// Each connection gets one answer, and is closed when its second request has arrived.
+	answer := func(conn net.Conn) {
+		defer func() { _ = conn.Close() }()
+		from := bufio.NewReader(conn)
+		for n := range 2 {
+			req, err := http.ReadRequest(from)
+			if err != nil {
+				return // The test has ended.
+			}
+			_, _ = io.Copy(io.Discard, req.Body)
+			requests.Add(1)
+			if _, sent := req.Header["Idempotency-Key"]; n == 0 && !sent {
+				_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
+			}
+		}
+	}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // The test has ended.
+			}
+			go answer(conn)
+		}
+	}()
+	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
+	for range 2 {
+		request := webhookclient.Request{URL: "http://" + listener.Addr().String(), Body: []byte(body)}
+		require.Equal(t, http.StatusNoContent, client.Post(t.Context(), request).Status)
+	}
+	require.EqualValues(t, 3, requests.Load(), "the second one twice")
 }
 
 // safeBuffer is a log that is read while it is written.
