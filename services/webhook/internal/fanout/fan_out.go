@@ -120,10 +120,13 @@ func outlive(parent context.Context, by time.Duration) (context.Context, context
 	}
 }
 
-// EventID returns the id of the event of a message, or nothing if it is not a change.
+// EventID returns the id of the event of a message, or nothing if it is not a change or has no valid id.
 func EventID(m kafka.Message) string {
 	var c eventsv1.Change
 	if proto.Unmarshal(m.Value, &c) != nil {
+		return ""
+	}
+	if _, ok := fields.ParseUUID(c.GetEventId()); !ok {
 		return ""
 	}
 	return c.GetEventId()

@@ -190,6 +190,10 @@ func TestAMessageThatIsNotAChangeIsStoredSeparately(t *testing.T) {
 	stored := pgtest.Value[int](t, f.pool,
 		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`)
 	require.Equal(t, len(batch)-1, stored)
+
+	last := messages(t, invalid(func(c *eventsv1.Change) { c.EventId = "\x00" }))
+	last[0].Offset = int64(len(batch))
+	require.NoError(t, f.fan.Handle(t.Context(), 3, last), "the last id is no text for PostgreSQL")
 }
 
 func TestNothingIsStoredWhileTheTenantsServiceIsDown(t *testing.T) {
