@@ -3,6 +3,7 @@ package sender
 import (
 	"cmp"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -177,6 +178,29 @@ func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	require.Error(t, <-done[2])
 	require.NoError(t, <-done[3])
 	require.Equal(t, []bool{false, false, false, true}, lost)
+}
+
+func TestAResultWhoseCommitWasNotAnsweredIsCountedByItsOutcome(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	s, err := New(Deps{Store: f.store, Now: f.clock.now, Telemetry: f.tel.Telemetry}, f.cfg)
+	require.NoError(t, err)
+	calls, record := 0, s.results.Process
+	s.results.Process = func(ctx context.Context, batch []*pendingResult) error {
+		calls++
+		err := record(ctx, batch)
+		if calls == 1 {
+			return cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+		return err
+	}
+	f.event(7)
+	d := leasedDelivery{Delivery: claimDue(t, f.store, f.cfg.Lease)[0], leaseEnd: f.clock.now().Add(f.cfg.Lease)}
+	verdict := rules.Verdict{State: rules.Delivered, Counted: true}
+	s.record(t.Context(), d, verdict, store.Attempt{StartedAt: f.clock.now(), Outcome: rules.Answered(200)})
+	require.Equal(t, 2, calls)
+	counts := f.tel.Values(t, "gifting.webhook.deliveries")
+	require.Equal(t, []float64{1, 0}, []float64{counts["outcome=delivered"], counts["outcome=lease_lost"]})
 }
 
 // message stores an event with a sealed message for the key, and returns its id and the body that its receiver gets.

@@ -23,11 +23,13 @@ const (
 func (s *Sender) record(ctx context.Context, d leasedDelivery, v rules.Verdict, a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout+s.cfg.Lease-s.cfg.Timeout)
 	defer cancel()
-	for {
+	for failures := 0; ; failures++ {
 		p := &pendingResult{Result: store.Result{Delivery: d.Delivery, Verdict: v, Attempt: a}}
 		err := s.results.Do(ctx, p)
+		// Before its end, only an earlier call can have ended the lease: it was committed, but its answer was lost.
+		committed := !p.leaseLost || failures > 0 && s.now().Before(d.leaseEnd)
 		switch {
-		case err == nil && !p.leaseLost:
+		case err == nil && committed:
 			s.metrics.count(ctx, outcomeName(v), 1)
 			return
 		case err == nil:
