@@ -47,7 +47,7 @@ const (
 type Progress struct {
 	// Attempts before the one that is judged.
 	Attempts int
-	// Age is the time since the event was fanned out, or last sent again.
+	// Age is the time since the event was fanned out or last sent again, or since the end of the endpoint's last pause.
 	Age time.Duration
 }
 

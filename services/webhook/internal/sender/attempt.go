@@ -72,7 +72,7 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to endpoint) webhoo
 	})
 }
 
-// traceAge is the age from which a delivery's attempts no longer belong to the trace of its change, nor do those of a resent one.
+// traceAge is the age from which a delivery's attempts no longer belong to the trace of its change, nor do those of a deferred one.
 // Such an attempt has its own trace with a link to the change's, because a trace must not last for days.
 const traceAge = time.Minute
 
@@ -95,7 +95,7 @@ func (s *Sender) traced(
 		return attempt(ctx)
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithLinks(trace.Link{SpanContext: changeSpan})}
-	if d.Age >= traceAge || d.Resent {
+	if d.Age >= traceAge || d.Deferred {
 		options = append(options, trace.WithNewRoot())
 	}
 	ctx, span := s.tracer.Start(ctx, "POST webhook", options...)

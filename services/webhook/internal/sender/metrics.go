@@ -28,7 +28,7 @@ func newMetrics(meter metric.Meter, schedule *schedule) (*metrics, error) {
 		telemetry.Durations())
 	m.firstAttempt, err3 = meter.Float64Histogram("gifting.webhook.first_attempt.delay", metric.WithUnit("s"),
 		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome. "+
-			"Changes that may have waited for a slow or dead receiver are left out."), telemetry.Delays())
+			"Deferred deliveries are left out, and those that may have waited for a slow or dead receiver."), telemetry.Delays())
 	err := errors.Join(err1, err2, err3,
 		observeByHealth(meter, "gifting.webhook.endpoints",
 			"Endpoints that this process has tried within the last hour, by the health of their receivers.", schedule.count),
@@ -75,13 +75,13 @@ func (m *metrics) count(ctx context.Context, outcome string, n int) {
 	m.outcomes.Add(ctx, int64(n), metric.WithAttributes(attribute.String("outcome", outcome)))
 }
 
-// attempt records an attempt and, if it is the first that counts, its delay. It leaves out changes that were made before the
-// endpoint was last impaired: their delay shows how slow the receiver was, not the sender.
+// attempt records an attempt and, if it is the first that counts, its delay. It leaves out deferred deliveries, and changes that
+// were made before the endpoint was last impaired: their delay does not show how slow the sender was.
 func (m *metrics) attempt(ctx context.Context, d store.Delivery, a store.Attempt, v rules.Verdict, lastImpaired time.Time) {
 	class := metric.WithAttributes(attribute.String("class", a.Outcome.Class))
 	m.duration.Record(ctx, a.Duration.Seconds(), class)
 	changed := rules.EventAt(d.EventID)
-	if v.Counted && d.Attempts == 0 && !d.Resent && !changed.IsZero() && changed.After(lastImpaired) {
+	if v.Counted && d.Attempts == 0 && !d.Deferred && !changed.IsZero() && changed.After(lastImpaired) {
 		m.firstAttempt.Record(ctx, max(0, a.StartedAt.Sub(changed).Seconds()), class)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -66,6 +67,7 @@ func TestAnAttemptAtAResentDeliveryHasItsOwnTrace(t *testing.T) {
 	id := f.fanOut(e)
 	s.Wake()
 	f.waitFor(id, 7, inState("DELIVERED"))
+	f.clock.advance(time.Second)
 	require.NoError(t, f.store.Resend(t.Context(), endpointOfKey(7), id))
 	s.Wake()
 	f.waitFor(id, 7, func(r row) bool { return r.State == "DELIVERED" && r.Logged == 2 })
@@ -108,4 +110,24 @@ func TestAttemptsAreMeasuredByClassAndTheFirstByItsDelay(t *testing.T) {
 		counts := f.tel.Values(t, "gifting.webhook.deliveries")
 		return counts["outcome=retry"] == 1 && counts["outcome=delivered"] == 1
 	}, waitLimit, pollInterval)
+}
+
+func TestTheFirstDelayOfADeliveryThatWasPausedIsNotMeasured(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.clock.set(time.Now())
+	receiver := f.receiver(7)
+	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
+	s := f.start()
+	id := f.event(7)
+	s.Wake()
+	require.Eventually(t, func() bool {
+		return f.tel.Values(t, "gifting.webhook.deliveries")["outcome=paused"] == 1 && !f.row(id, 7).Leased
+	}, waitLimit, pollInterval)
+	f.activate(7, receiver)
+	f.clock.advance(pauseDuration)
+	s.Wake()
+	f.waitFor(id, 7, inState("DELIVERED"))
+	require.Equal(t, map[string]float64{"class=2xx": 1}, f.tel.Values(t, "gifting.webhook.attempt.duration"))
+	require.Empty(t, f.tel.Values(t, "gifting.webhook.first_attempt.delay"))
 }

@@ -15,9 +15,9 @@ import (
 type Delivery struct {
 	DeliveryID
 	Attempts int
-	// Resent means that the delivery was resent: the log has earlier attempts, which do not count.
-	Resent bool
-	// Age is the time from the fan-out or the last resend to the claim.
+	// Deferred means that the delivery was not due when its event was stored: it was resent, added later, or its endpoint was paused.
+	Deferred bool
+	// Age is the time from the fan-out, the last resend or the end of the last pause of the endpoint to the claim.
 	Age time.Duration
 	// Type and BrandID are those of the event.
 	Type, BrandID string
@@ -140,8 +140,10 @@ UPDATE deliveries d
    SET lease_token = $9, leased_by = $6, next_attempt_at = ` + now + ` + $10::interval
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
+  LEFT JOIN pauses p ON p.tenant_id = c.tenant_id AND p.key_id = c.key_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at,
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts,
+          d.created_at <> e.created_at OR coalesce(p.until > d.created_at, false), ` + now + ` - greatest(d.created_at, p.until),
           e.type, e.brand_id, e.body, e.traceparent, c.next_attempt_at, c.others`
 
 // Claim leases due rows to the caller, in one round trip.
@@ -210,7 +212,7 @@ func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token stri
 		others int
 	)
 	_, err := pgx.ForEachRow(rows, []any{
-		&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Type, &d.BrandID, &d.Body, &d.TraceParent, &due, &others,
+		&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Deferred, &d.Age, &d.Type, &d.BrandID, &d.Body, &d.TraceParent, &due, &others,
 	}, func() error {
 		c.Deliveries = append(c.Deliveries, d)
 		l := byEndpoint[d.Endpoint]

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -160,6 +161,47 @@ func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 
 	got = f.claim(t, noon.Add(time.Minute), 10, 10)
 	require.Len(t, got, 2, "the pause is over, and the other delivery's lease has ended")
+}
+
+func TestAClaimSaysSinceWhenADeliveryCouldBeSentAndWhetherItWasDeferred(t *testing.T) {
+	t.Parallel()
+	const later = time.Hour
+	for name, c := range map[string]struct {
+		// happens to the delivery of an event, a minute after it was stored.
+		happens  func(f *fixture, id string) error
+		deferred bool
+		age      time.Duration
+	}{
+		"a pause of another tenant": {func(f *fixture, _ string) error {
+			return f.Pause(t.Context(), []Endpoint{{tenantB, 1}}, 15*time.Second)
+		}, false, later + time.Minute},
+		"a pause": {func(f *fixture, _ string) error {
+			return f.Pause(t.Context(), []Endpoint{own}, 15*time.Second)
+		}, true, later - 15*time.Second},
+		"a pause that was over": {func(f *fixture, _ string) error {
+			return f.Pause(t.Context(), []Endpoint{own}, -2*time.Minute)
+		}, false, later + time.Minute},
+		"dropped and resent": {func(f *fixture, id string) error {
+			_, _, err := f.Drop(t.Context(), own, f.now, time.Time{}, 1)
+			return errors.Join(err, f.Resend(t.Context(), own, id))
+		}, true, later},
+		"added for the key": {func(f *fixture, id string) error {
+			pgtest.Exec(t, f.pool, "DELETE FROM deliveries WHERE tenant_id = $1", tenantA)
+			_, err := f.FanOut(t.Context(), 1, []Event{anEvent(id, 1)})
+			return err
+		}, true, later},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			id := f.addEvent(t, tenantA, noon, 1)
+			f.now = noon.Add(time.Minute)
+			require.NoError(t, c.happens(f, id))
+			got := f.claim(t, f.now.Add(later), 1, 1)
+			require.Len(t, got, 1)
+			require.Equal(t, c.deferred, got[0].Deferred)
+			require.Equal(t, c.age, got[0].Age)
+		})
+	}
 }
 
 func TestAClaimReturnsTheEndpointsThatMayHaveMoreDueRows(t *testing.T) {
