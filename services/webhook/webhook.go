@@ -142,11 +142,14 @@ func addFanOut(
 	return nil
 }
 
-// addRetention adds what deletes finished deliveries and stored answers by age.
+// addRetention adds what deletes finished deliveries and stored answers by age, and ends waits that are too long.
 func addRetention(s *service.Service, cfg Config, deliveries *store.Store) {
 	s.Add(idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry))
 	s.Add(s.Clock.Every("retention", retentionInterval, s.Telemetry, func(ctx context.Context, lag time.Duration) error {
 		if err := deliveries.ForgetSenders(ctx); err != nil {
+			return err
+		}
+		if err := daemon.InBatches(ctx, retentionBatch, deliveries.EndLongWaits); err != nil {
 			return err
 		}
 		var since time.Time

@@ -143,6 +143,21 @@ func TestDeliveriesThatARestoredDatabaseHasLostAreSentAgain(t *testing.T) {
 	f.requireArrivals(t, 8+5+1)
 }
 
+func TestADeliveryThatAClockMadeWaitTooLongIsSent(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	stop := f.start(t)
+	f.publish(t, 1)
+	f.requireArrivals(t, 1)
+	stop()
+	pool, err := postgres.Open(t.Context(), f.cfg.Database)
+	require.NoError(t, err)
+	defer pool.Close()
+	pgtest.Exec(t, pool, "UPDATE deliveries SET state = 'PENDING', next_attempt_at = now() + interval '20 hours', finished_at = NULL")
+	defer f.start(t)()
+	f.requireArrivals(t, 2)
+}
+
 func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
