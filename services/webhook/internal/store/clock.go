@@ -18,8 +18,8 @@ UPDATE deliveries d SET next_attempt_at = ` + now + `
   FROM (
     SELECT l.tenant_id, l.event_id, l.key_id
       FROM deliveries l
-     WHERE l.state = 'PENDING'
-       AND l.next_attempt_at > ` + now + ` + CASE l.attempts WHEN 0 THEN interval '1 hour' ELSE interval '14 hours' END
+     WHERE l.state = 'PENDING' AND l.next_attempt_at > ` + now + ` + interval '1 hour'
+       AND (l.attempts = 0 OR l.next_attempt_at > ` + now + ` + interval '14 hours')
      LIMIT $2
      FOR UPDATE SKIP LOCKED) long
  WHERE d.tenant_id = long.tenant_id AND d.event_id = long.event_id AND d.key_id = long.key_id`
