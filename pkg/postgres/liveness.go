@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,7 +25,10 @@ const (
 // if that may be so. Every pool of a service has it.
 func NoticeLostServers(pc *pgxpool.Config) {
 	pc.ShouldPing, pc.PingTimeout = shouldPing, pingTimeout
-	pc.ConnConfig.DialFunc = (&net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+	pc.ConnConfig.DialFunc = (&net.Dialer{Control: func(network, _ string, raw syscall.RawConn) error {
+		if !strings.HasPrefix(network, "tcp") {
+			return nil // The server is on this machine.
+		}
 		var failed error
 		if err := raw.Control(func(fd uintptr) { failed = setUserTimeout(fd, lostAfter) }); err != nil {
 			return err

@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"context"
+	"net"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -48,6 +50,20 @@ func TestAnIdleConnectionIsPingedOnlyAfterLong(t *testing.T) {
 	require.False(t, wouldPing(t, pool, 0))
 	require.False(t, wouldPing(t, pool, 29*time.Second))
 	require.True(t, wouldPing(t, pool, 31*time.Second))
+}
+
+func TestAServerOnTheSameMachineMayHaveAUnixSocket(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "socket")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	cfg, err := pgxpool.ParseConfig("postgres:///orders?host=" + filepath.Dir(path))
+	require.NoError(t, err)
+	postgres.NoticeLostServers(cfg)
+	conn, err := cfg.ConnConfig.DialFunc(t.Context(), "unix", path)
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
 }
 
 func TestAConnectionThatTheServerHasEndedIsNotUsed(t *testing.T) {
