@@ -64,6 +64,8 @@ func agedRows() map[identity.Name][]agedRow {
 	orders := audit("retention", "order_audit")
 	delete(orders.values, "detail")
 	orders.stays = "at < now() - interval '366 days'" // Others follow from the work on orders.
+	catalog := audit("maintenance", "catalog_audit")
+	catalog.stays = orders.stays // Another one follows from the campaign.
 	order := func(status string) map[string]string {
 		return map[string]string{
 			"status": status, "created_at": "$old", "updated_at": "$old", "details_sealed": "'x'", "source": "'API'", "version": "0",
@@ -87,9 +89,12 @@ func agedRows() map[identity.Name][]agedRow {
 			}, calls: true},
 		},
 		identity.Catalog: {
-			answer(), audit("maintenance", "catalog_audit"),
+			answer(), catalog,
 			{work: "maintenance", keep: 30 * day, table: "reservations", values: map[string]string{
 				"expires_at": "$old", "state": "'RELEASED'", "units": "0", "reservation_key": "'x'",
+			}},
+			{work: "maintenance", table: "campaigns", stays: "status = 'ACTIVE'", values: map[string]string{
+				"expires_at": "$old", "status": "'ACTIVE'", "name": "'Summer'",
 			}},
 		},
 		identity.Orders: {

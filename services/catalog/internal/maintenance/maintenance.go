@@ -39,11 +39,13 @@ func New(
 	}), nil
 }
 
-// Run does all work that is due. It completes campaigns by the database's clock. Rows are kept longer by lag: how far
-// daemon.RetentionClock is behind the database's clock. If one kind of work fails, the others still run.
+// Run does all work that is due, later by lag: how far daemon.RetentionClock is behind the database's clock. If one kind of work
+// fails, the others still run.
 func Run(ctx context.Context, s *store.Store, auditRetention, lag time.Duration) error {
 	return errors.Join(
-		daemon.InBatches(ctx, batch, s.CompleteExpired),
+		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
+			return s.CompleteExpired(ctx, lag, limit)
+		}),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 			return s.Delete(ctx, store.OldReleased, releasedRetention+lag, limit)
 		}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -110,8 +111,8 @@ const (
 
 	// Locked rows are skipped: a campaign that is being changed is completed at the next tick.
 	completeExpired = `WITH due AS (
-  SELECT tenant_id, id FROM campaigns WHERE status <> 'COMPLETED' AND expires_at <= catalog_now()
-  ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+  SELECT tenant_id, id FROM campaigns WHERE status <> 'COMPLETED' AND expires_at <= catalog_now() - $1::interval
+  ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
 ), completed AS (
   UPDATE campaigns c SET status = 'COMPLETED' FROM due WHERE c.tenant_id = due.tenant_id AND c.id = due.id
   RETURNING c.tenant_id, c.id
@@ -165,10 +166,10 @@ func (s *Store) inCampaign(
 	})
 }
 
-// CompleteExpired records that campaigns have completed at their expiry, and returns how many. Reads do not depend on it. A
-// recorded campaign stays completed if its expiry changes.
-func (s *Store) CompleteExpired(ctx context.Context, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "complete expired campaigns", completeExpired, limit)
+// CompleteExpired records that campaigns have completed at their expiry, later by lag, and returns how many. Reads do not depend on
+// it. A recorded campaign stays completed if its expiry changes, so a clock that is ahead for a moment must record nothing.
+func (s *Store) CompleteExpired(ctx context.Context, lag time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "complete expired campaigns", completeExpired, lag, limit)
 }
 
 // statusNow is the current status of campaign c: from expires_at on, it counts as completed even if that is not recorded. The
