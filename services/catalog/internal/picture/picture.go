@@ -21,6 +21,7 @@ import (
 	_ "image/jpeg" // Decodes JPEG.
 	"image/png"
 	_ "image/png" // Decodes PNG.
+	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -214,7 +215,10 @@ func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels
 		return fmt.Errorf("wait for other images: %w", err)
 	}
 	defer p.pixels.Release(size)
-	pixels, _, err := image.Decode(bytes.NewReader(content))
+	pixels, _, err := image.Decode(untilDone{ctx, bytes.NewReader(content)})
+	if ctx.Err() != nil {
+		return fmt.Errorf("decode: %w", ctx.Err())
+	}
 	if err != nil {
 		return ErrDamaged
 	}
@@ -222,6 +226,19 @@ func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels
 		contentType = typeFor(pixels) // There is no WebP encoder.
 	}
 	return work(upright(pixels, orientation(content)), contentType)
+}
+
+// untilDone reads until ctx is done. A progressive JPEG may have thousands of scans, and each goes through all pixels.
+type untilDone struct {
+	ctx context.Context //nolint:containedctx // The decoder takes none.
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // Qualities of JPEG.

@@ -2,12 +2,15 @@ package picture_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"image"
 	"image/color"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/image/draw"
@@ -333,4 +336,34 @@ func deep(width, height int) image.Image {
 	img := image.NewNRGBA64(image.Rect(0, 0, width, height))
 	draw.Draw(img, img.Bounds(), gradient(width, height), image.Point{}, draw.Src)
 	return img
+}
+
+func TestAProgressiveJPEGOfManyScansIsGivenUpInTime(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	p := picture.NewProcessor(10 << 20)
+	_, err := p.Prepare(ctx, progressive(2048, 20_000))
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// progressive returns a grey JPEG of equal sides with many scans, each of which says nothing of any block.
+func progressive(side uint16, scans int) []byte {
+	const blocksOfRun = 1 << 14
+	blocks := int(side/8) * int(side/8)
+	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, side), side)
+	file := slices.Concat(
+		[]byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0}, bytes.Repeat([]byte{1}, 64), // All quantization factors are 1.
+		[]byte{0xff, 0xc2, 0, 11, 8}, size, []byte{1, 1, 0x11, 0}, // One component.
+		huffmanTable(0x00, 0), huffmanTable(0x10, 0xe0), // The only codes: no difference, and a run of blocks without values.
+		[]byte{0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0}, make([]byte, blocks/8),
+	)
+	runs := (blocks + blocksOfRun - 1) / blocksOfRun
+	scan := append([]byte{0xff, 0xda, 0, 8, 1, 1, 0, 1, 63, 0}, make([]byte, (runs*15+7)/8)...)
+	return append(append(file, bytes.Repeat(scan, scans)...), 0xff, 0xd9)
+}
+
+// huffmanTable has one code, of one bit.
+func huffmanTable(class, value byte) []byte {
+	return slices.Concat([]byte{0xff, 0xc4, 0, 20, class, 1}, make([]byte, 15), []byte{value})
 }
