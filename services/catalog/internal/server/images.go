@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -33,9 +35,20 @@ func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) 
 	resp := &catalogv1.GetImageResponse{ContentType: image.ContentType, Digest: image.Digest, Size: int64(image.Size)}
 	if !req.GetHeadOnly() {
 		resp.Content, err = s.Files.Get(ctx, image.FileID)
+		if err == nil && len(resp.Content) != image.Size { // A store on a disk may lose what it wrote just before a power failure.
+			err = fmt.Errorf("image %s: %w", image.FileID, errIncomplete)
+		}
 	}
-	return resp, err
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
+
+var errIncomplete = errors.New("the stored file is incomplete")
+
+// endOfJPEG ends each whole JPEG.
+var endOfJPEG = []byte{0xff, 0xd9}
 
 // linkPicture returns the picture that messengers show of a brand's links. It is made when it is first read, and then stored.
 func (s *service) linkPicture(
@@ -49,7 +62,7 @@ func (s *service) linkPicture(
 		return nil, problem.RecordNotFound()
 	}
 	content, err := s.Files.Get(ctx, req.GetFileId())
-	if err != nil {
+	if err != nil || !bytes.HasSuffix(content, endOfJPEG) {
 		if content, err = s.makeLinkPicture(ctx, req.GetFileId(), hero, logo); err != nil {
 			return nil, err
 		}

@@ -143,6 +143,29 @@ func TestUploadedImages(t *testing.T) {
 	})
 }
 
+func TestAFileThatAPowerFailureCutIsNotServed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	cut := func(id string, content []byte) {
+		require.NoError(t, f.files.Put(t.Context(), id, "image/png", content[:len(content)/2]))
+	}
+	id := f.upload(png)
+	f.put(gift(func(p *catalogv1.PutProductRequest) { p.ImageFileIds = []string{id} }))
+	cut(id, f.image(id).GetContent())
+	_, err := f.images.GetImage(t.Context(), &catalogv1.GetImageRequest{FileId: id})
+	require.Error(t, err, "it would be cached for a year")
+	f.upload(png)
+	f.image(id)
+	t.Run("the picture of a link is made again", func(t *testing.T) {
+		logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+			TenantId: tenantID, BrandId: brandID, Content: wideJPEG(200),
+		}).GetFileId()
+		whole := f.image("-" + logo)
+		cut("-"+logo, whole.GetContent())
+		require.Equal(t, whole.GetDigest(), f.image("-"+logo).GetDigest())
+	})
+}
+
 func TestAGiftListsTheRenditionsOfItsImages(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -314,6 +337,8 @@ func TestTheLatest20LogosForAGroundArePublic(t *testing.T) {
 	require.False(t, f.open(renewed))
 	require.True(t, f.open(light))
 	require.True(t, f.open(both), "it is for light pages too")
+	pgtest.Exec(t, f.db, `UPDATE brand_logos SET uploaded_at = uploaded_at + interval '1 year'`)
+	require.True(t, f.open(put(true, 62)), "the clock was ahead before")
 }
 
 // Release 1.0.0 knows neither kinds nor grounds. After an upload it deletes all but the latest 20 rows of the brand in its table.

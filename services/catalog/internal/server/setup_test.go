@@ -69,6 +69,7 @@ type fixture struct {
 	products   catalogv1.ProductOperationsServiceClient
 	campaigns  catalogv1.CampaignOperationsServiceClient
 	sandbox    catalogv1.SandboxCatalogServiceClient
+	files      *images.Files
 	// sandboxed means that the fixture is a sandbox.
 	sandboxed bool
 	directory *tenantstest.Directory
@@ -128,6 +129,7 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 	files, err := images.Open(t.Context(), "file://"+filepath.ToSlash(t.TempDir())+"?no_tmp_dir=true&metadata=skip")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = files.Close() })
+	f.files = files
 
 	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
 	require.NoError(t, err)

@@ -127,7 +127,9 @@ const (
 	// Uploads of one brand run one at a time.
 	lockPictures = `SELECT pg_advisory_xact_lock(hashtextextended($1 || $2, 4713002))`
 
-	upsertPicture = `INSERT INTO %[1]s (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
+	// It is the latest one, also if the clock was ahead when others were uploaded.
+	upsertPicture = `INSERT INTO %[1]s (tenant_id, brand_id, file_id, uploaded_at) SELECT $1, $2, $3,
+  greatest(clock_timestamp(), max(uploaded_at) + interval '1 microsecond') FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2
 ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
 
 	deleteOlderPictures = `DELETE FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 AND file_id NOT IN (
