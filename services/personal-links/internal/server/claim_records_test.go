@@ -79,15 +79,20 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	})
 }
 
-func TestALinkSaysWhetherTheLeaseOfItsClaimHasEnded(t *testing.T) {
+func TestALeaseEndsInTimeAlsoIfTheClockWasAheadWhenItBegan(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
-	for until, ended := range map[string]bool{"now() + interval '1 hour'": false, "now()": true} {
+	for until, ended := range map[string]bool{
+		"now() + interval '1 minute'": false, "now()": true, "now() + interval '1 year'": true,
+	} {
 		f.set(t, link, "claim_order_id = gen_random_uuid(), claim_lease_until = "+until)
 		read, err := f.store.Get(t.Context(), f.tenant, link.GetId())
 		require.NoError(t, err)
 		require.Equal(t, ended, read.ClaimExpired)
+		taken, err := f.store.TakeExpiredClaims(t.Context(), time.Minute, 1)
+		require.NoError(t, err)
+		require.Equal(t, ended, len(taken) == 1)
 	}
 }
 

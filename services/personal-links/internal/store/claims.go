@@ -43,10 +43,13 @@ func changeIf(changed bool, c Change) (*Change, error) {
 	return &c, nil
 }
 
+// claimLeaseEnded also holds for a lease that the clock of the database made long before it was set back: real ones last for seconds.
+const claimLeaseEnded = `(claim_lease_until < now() OR claim_lease_until > now() + interval '1 hour')`
+
 // Several instances share the work: each takes different links for the time of the lease.
 const takeExpired = `UPDATE links l SET claim_lease_until = now() + $1::interval
 FROM (
-  SELECT tenant_id, id FROM links WHERE claim_order_id IS NOT NULL AND claim_lease_until < now()
+  SELECT tenant_id, id FROM links WHERE claim_order_id IS NOT NULL AND ` + claimLeaseEnded + `
   ORDER BY claim_lease_until LIMIT $2 FOR UPDATE SKIP LOCKED
 ) expired
 WHERE l.tenant_id = expired.tenant_id AND l.id = expired.id

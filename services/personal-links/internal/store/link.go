@@ -54,7 +54,7 @@ var columns = postgres.Columns[row]{
 	postgres.Field("details_sealed", made|erased|inLink, func(r *row) *[]byte { return &r.details }),
 	postgres.Field("reason_sealed", changed|erased|inLink, func(r *row) *[]byte { return &r.reason }),
 	postgres.Field("claim_order_id", changed|inLink, func(r *row) **string { return &r.ClaimOrderID }),
-	postgres.Field("coalesce(claim_lease_until < now(), false)", inLink, func(r *row) *bool { return &r.ClaimExpired }),
+	postgres.Field("coalesce("+claimLeaseEnded+", false)", inLink, func(r *row) *bool { return &r.ClaimExpired }),
 	postgres.Field("(SELECT product_ids FROM link_batches b WHERE b.tenant_id = l.tenant_id AND b.id = l.batch_id)", inLink,
 		func(r *row) *[]string { return &r.ProductIDs }),
 }
