@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -23,6 +25,7 @@ var start = time.Date(2026, 3, 10, 23, 59, 0, 0, time.UTC)
 
 type fixture struct {
 	*Writer
+	pool  *pgxpool.Pool
 	store *store.Store
 	hub   notices.Hub
 	// clock is the store's.
@@ -32,14 +35,13 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{clock: start, tenant: uuid.NewString()}
-	pool := pgtest.New(t, store.Migrations())
-	f.store = store.NewAt(pool, func() time.Time { return f.clock })
+	f := &fixture{clock: start, tenant: uuid.NewString(), pool: pgtest.New(t, store.Migrations())}
+	f.store = store.NewAt(f.pool, func() time.Time { return f.clock })
 	for _, partition := range []int{0, 4} {
 		require.NoError(t, store.Offsets{Store: f.store}.Move(t.Context(), partition, -1, 0))
 	}
 	var err error
-	f.Writer, err = NewWriter(f.store, notices.NewAnnouncer(&f.hub, pool, telemetry.Discard().Logger),
+	f.Writer, err = NewWriter(f.store, notices.NewAnnouncer(&f.hub, f.pool, telemetry.Discard().Logger),
 		func() time.Duration { return retention }, telemetry.Discard())
 	require.NoError(t, err)
 	return f
@@ -72,18 +74,29 @@ func (f *fixture) rows(t *testing.T) []store.Row {
 
 func TestWriter(t *testing.T) {
 	t.Parallel()
-	t.Run("a message that cannot be decoded stops its batch", func(t *testing.T) {
+	t.Run("a message that cannot be decoded stops its partition, and skipping it skips nothing else", func(t *testing.T) {
 		f := setup(t)
-		good, _ := f.message(t, 0)
+		before, first := f.message(t, 0)
+		before.Time = start
+		after, last := f.message(t, 2)
 		_, c := f.message(t, 1)
 		c.BrandId = ""
 		noBrand, err := proto.Marshal(c)
 		require.NoError(t, err)
 		for _, value := range [][]byte{[]byte("\xff no protobuf"), noBrand} {
-			bad := kafka.Message{Key: []byte(f.tenant), Value: value, Offset: 1}
-			require.ErrorContains(t, f.Handle(t.Context(), 0, []kafka.Message{good, bad}), "offset 1")
+			bad := kafka.Message{Key: []byte(f.tenant), Value: value, Offset: 1, Time: start.Add(time.Second)}
+			require.ErrorContains(t, f.Handle(t.Context(), 0, []kafka.Message{before, bad, after}), "offset 1")
+			require.ErrorContains(t, f.Handle(t.Context(), 0, []kafka.Message{bad, after}), "offset 1")
 		}
-		require.Empty(t, f.rows(t))
+		offsets := store.Offsets{Store: f.store}
+		stored, err := offsets.Stored(t.Context(), 0, -1)
+		require.NoError(t, err)
+		stored.LastTime = stored.LastTime.UTC()
+		require.Equal(t, kafka.Stored{Next: 1, LastID: first.GetEventId(), LastTime: start}, stored)
+		require.NoError(t, offsets.Move(t.Context(), 0, 1, 2))
+		require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{after}))
+		ids := postgres.Column(f.rows(t), func(r store.Row) string { return r.ID })
+		require.Equal(t, []string{first.GetEventId(), last.GetEventId()}, ids)
 	})
 
 	t.Run("a change that is read late is not too old because the database's clock jumped ahead", func(t *testing.T) {
@@ -140,4 +153,18 @@ func TestMaintenance(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ends.Last, ends.Dropped)
 	f.maintain(t)
+}
+
+func TestOldDaysAreDroppedWhileNoDayCanBeCreated(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	m, _ := f.message(t, 0)
+	require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{m}))
+	f.clock = start.Add(retention + 24*time.Hour)
+	// Like a full disk, this lets tables be dropped and not created.
+	pgtest.Exec(t, f.pool, `CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION USING MESSAGE = 'no space', ERRCODE = 'disk_full'; END $$;
+CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION refuse()`)
+	require.ErrorContains(t, maintain(t.Context(), f.store, retention, f.log), "no space")
+	require.Empty(t, f.rows(t))
 }

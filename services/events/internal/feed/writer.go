@@ -2,11 +2,12 @@
 //
 // The Writer is the handler of a Kafka consumer. It may receive a batch twice, or from a consumer that has lost its partition;
 // the store makes both harmless. A message that cannot be decoded stops its partition, because skipping it would silently lose
-// an event.
+// an event. What precedes it is appended, so that a person can skip only this message.
 package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -66,13 +67,15 @@ func Observe(s *store.Store, tel *telemetry.Telemetry) error {
 
 // Handle implements kafka.Handler.
 func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
-	batch := store.Batch{Partition: partition, LastTime: msgs[len(msgs)-1].Time, Retention: w.retention()}
+	batch := store.Batch{Partition: partition, Retention: w.retention()}
+	var invalid error
 	for _, m := range msgs {
 		c, err := decode(m)
 		if err != nil {
-			return fmt.Errorf("message at offset %d: %w", m.Offset, err)
+			invalid = fmt.Errorf("message at offset %d: %w", m.Offset, err)
+			break
 		}
-		batch.Changes = append(batch.Changes, c)
+		batch.Changes, batch.LastTime = append(batch.Changes, c), m.Time
 	}
 	done, err := w.store.Append(ctx, batch)
 	if err != nil {
@@ -87,7 +90,7 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 	for _, c := range batch.Changes {
 		w.delay.Record(ctx, max(0, time.Since(c.GetRecordedAt().AsTime()).Seconds()))
 	}
-	return nil
+	return invalid
 }
 
 // Offsets are those of the store, for a consumer that becomes the writer of partitions. If the store has more than Kafka knows of,
@@ -139,21 +142,19 @@ const (
 	maintenanceInterval = 30 * time.Minute
 )
 
-// Maintenance creates the partitions of coming days and drops those past retention. Any number of instances may run it.
+// Maintenance drops the partitions past retention and creates those of coming days. Any number of instances may run it.
 func Maintenance(s *store.Store, clock *daemon.RetentionClock, keep time.Duration, tel *telemetry.Telemetry) daemon.Part {
 	return clock.Every("feed maintenance", maintenanceInterval, tel, func(ctx context.Context, lag time.Duration) error {
 		return maintain(ctx, s, keep+lag, tel.Logger)
 	})
 }
 
-// maintain creates and drops partitions once. A day is dropped when its last moment is past retention.
+// maintain drops and creates partitions once. A day is dropped when its last moment is past retention. Dropping comes first and
+// each is done although the other fails: on a full disk only dropping can succeed.
 func maintain(ctx context.Context, s *store.Store, retention time.Duration, log *slog.Logger) error {
-	if err := s.EnsureDays(ctx, daysAhead); err != nil {
-		return err
-	}
 	dropped, err := s.DropOlder(ctx, retention)
 	for _, day := range dropped {
 		log.InfoContext(ctx, "dropped a day of the feed", "day", day.Format(time.DateOnly))
 	}
-	return err
+	return errors.Join(err, s.EnsureDays(ctx, daysAhead))
 }
