@@ -179,3 +179,28 @@ func TestFromOutboxToFeed(t *testing.T) {
 	})
 	stop()
 }
+
+func TestATopicThatIsGoneIsFilledAgainWithoutNewChanges(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	require.NoError(t, err)
+	t.Cleanup(cluster.Close)
+	f.cfg.Kafka.Brokers = cluster.ListenAddrs()
+	defer f.start(t)()
+	want := f.addEvents(t, 3)
+	f.requireFeed(t, want) // The webhook service has not stored them, so they stay in the outboxes.
+
+	require.NoError(t, cluster.DeleteTopic(f.cfg.KafkaTopic))
+	inspector, err := kafka.NewInspector(f.cfg.Kafka, f.cfg.KafkaTopic, telemetry.Discard())
+	require.NoError(t, err)
+	defer inspector.Close()
+	require.Eventually(t, func() bool {
+		spans, err := inspector.Spans(t.Context())
+		published := int64(0)
+		for _, span := range spans {
+			published += span.To
+		}
+		return err == nil && published == int64(len(want))
+	}, waitLimit, pollInterval)
+}

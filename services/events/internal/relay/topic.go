@@ -63,11 +63,16 @@ func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {
 	if err == nil {
 		err = t.producer.Publish(ctx, msgs)
 	}
-	if kafka.IsMissing(err) { // The topic was deleted, or Kafka was replaced by an empty one.
+	t.noteMissing(err)
+	return err
+}
+
+// noteMissing lets the topic be created again if the error says that it was deleted, or Kafka was replaced by an empty one.
+func (t *Topic) noteMissing(err error) {
+	if kafka.IsMissing(err) {
 		t.exists.Store(false)
 		t.partitionsChecked.Store(false)
 	}
-	return err
 }
 
 // checkPartitions checks the number of partitions once: the producer refuses a later change itself.
@@ -113,11 +118,13 @@ const (
 	weakTopic = "the topic of changes may lose messages"
 
 	retryTopic   = time.Second
+	lookForTopic = 5 * time.Second
 	recheckTopic = 5 * time.Minute
 )
 
-// Run ensures the topic, returns an error if it is refused, and then checks it until ctx ends: its settings may change later,
-// which is logged and measured and stops nothing.
+// Run ensures the topic, returns an error if it is refused, and then looks for it until ctx ends. It creates the topic again if
+// it is gone: without new changes nothing is published, but the relay may have to publish earlier ones again. It also checks the
+// settings, which may change later. That is logged and measured and stops nothing.
 func (t *Topic) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := t.Ensure(ctx)
@@ -130,13 +137,21 @@ func (t *Topic) Run(ctx context.Context) error {
 		}
 		pause(ctx, retryTopic, nil) // The relay and the feed log the error.
 	}
-	for {
-		pause(ctx, recheckTopic, nil)
+	for checked := time.Now(); ; {
+		pause(ctx, lookForTopic, nil)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err := t.check(ctx); err != nil {
-			t.log.WarnContext(ctx, weakTopic, "error", err)
+		_, err := t.producer.Partitions(ctx)
+		t.noteMissing(err)
+		if err := t.Ensure(ctx); err != nil {
+			t.log.WarnContext(ctx, "the topic of changes is gone and cannot be used yet, trying again", "error", err)
+		}
+		if time.Since(checked) >= recheckTopic {
+			checked = time.Now()
+			if err := t.check(ctx); err != nil {
+				t.log.WarnContext(ctx, weakTopic, "error", err)
+			}
 		}
 	}
 }
