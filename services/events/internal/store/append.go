@@ -89,13 +89,16 @@ func firstOfEachPartition(batches []*pendingBatch) (first, rest []*pendingBatch)
 	return first, rest
 }
 
-// After errDayMissing, appendInOneTx creates the missing partition in another transaction and tries again.
+// After errDayMissing, appendInOneTx creates the missing partition in another transaction and tries again, maxDayAttempts times at
+// most.
 var errDayMissing = errors.New("partition is missing")
 
+const maxDayAttempts = 3
+
 func (s *Store) appendInOneTx(ctx context.Context, batches []*pendingBatch) error {
-	for {
+	for attempt := 1; ; attempt++ {
 		day, err := s.tryAppend(ctx, batches)
-		if !errors.Is(err, errDayMissing) {
+		if !errors.Is(err, errDayMissing) || attempt == maxDayAttempts {
 			return err
 		}
 		if err := s.ensureDay(ctx, day); err != nil {
@@ -125,6 +128,10 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 		}
 		return func(b *pgx.Batch) { queueInsert(b, fresh, day, w.stored) }, nil
 	})
+	if postgres.State(err) == stateNoPartition { // The database was set back to a time when it did not have the partition.
+		s.forgetDay(day)
+		err = fmt.Errorf("%w: %w", errDayMissing, err)
+	}
 	return day, err
 }
 

@@ -18,6 +18,8 @@ const (
 	dateLayout = time.DateOnly
 	// lockWait bounds how long dropping a partition may delay readers that queue behind it.
 	lockWait = "1s"
+	// stateNoPartition is the SQLSTATE of an insert on a day without a partition.
+	stateNoPartition = "23514"
 )
 
 // EnsureDays creates missing partitions of count days from today on.
@@ -34,10 +36,8 @@ func (s *Store) EnsureDays(ctx context.Context, count int) error {
 	return nil
 }
 
+// ensureDay asks the database whatever the cache says: a database that was set back has lost partitions.
 func (s *Store) ensureDay(ctx context.Context, day time.Time) error {
-	if s.hasDay(day) {
-		return nil
-	}
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(daysLock)); err != nil {
 			return err

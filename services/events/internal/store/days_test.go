@@ -56,6 +56,18 @@ func TestDays(t *testing.T) {
 		require.Equal(t, Bounds{Epoch: epoch, Survived: math.MaxInt64}, none)
 	})
 
+	t.Run("days that are gone after the database was set back are created again", func(t *testing.T) {
+		s := setup(t)
+		require.NoError(t, s.EnsureDays(t.Context(), 2))
+		for i := range 2 {
+			pgtest.Exec(t, s.pool, "DROP TABLE "+dayTable(Day(today).AddDate(0, 0, i)))
+		}
+		appendAt(t, s, today, batch(0, changes(tenantA, 0, 1)))
+		require.Len(t, feedOf(t, s, tenantA), 1)
+		require.NoError(t, s.EnsureDays(t.Context(), 2))
+		require.Len(t, partitions(t, s), 2)
+	})
+
 	t.Run("a scan reports events that were dropped before it", func(t *testing.T) {
 		s := setup(t)
 		appendAt(t, s, today, batch(0, changes(tenantA, 0, 2)))
