@@ -47,7 +47,14 @@ type RetentionClock struct {
 	last     time.Time
 	lastRead time.Duration
 
-	lag atomic.Int64 // Nanoseconds. It is atomic, because the lock is held while the database is asked.
+	// reading is nil before the first one. It is atomic, because the lock is held while the database is asked.
+	reading atomic.Pointer[lagReading]
+}
+
+type lagReading struct {
+	lag time.Duration
+	// at is when it was read, by elapsed.
+	at time.Duration
 }
 
 // NewRetentionClock makes a clock and reports how far it lags.
@@ -58,10 +65,8 @@ func NewRetentionClock(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*Retention
 		metric.WithUnit("s"),
 		metric.WithDescription("How much longer rows are kept, because the database's clock jumped ahead or nothing ran."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
-			c.lock.Lock()
-			defer c.lock.Unlock()
-			if c.elapsed()-c.lastRead < unreadAfter && !c.last.IsZero() {
-				o.Observe(c.LastLag().Seconds())
+			if r := c.reading.Load(); r != nil && c.elapsed()-r.at < unreadAfter {
+				o.Observe(r.lag.Seconds())
 			}
 			return nil
 		}))
@@ -101,7 +106,12 @@ func (c *RetentionClock) Every(
 }
 
 // LastLag is the lag at the last reading, which Part makes every minute. It is zero before the first one.
-func (c *RetentionClock) LastLag() time.Duration { return time.Duration(c.lag.Load()) }
+func (c *RetentionClock) LastLag() time.Duration {
+	if r := c.reading.Load(); r != nil {
+		return r.lag
+	}
+	return 0
+}
 
 // Lag returns how far the clock is behind the database's. What is kept for a time must be kept for so much longer.
 func (c *RetentionClock) Lag(ctx context.Context) (time.Duration, error) {
@@ -121,6 +131,6 @@ func (c *RetentionClock) Lag(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("move the retention clock: %w", err)
 	}
 	c.lastRead = elapsed
-	c.lag.Store(int64(lag))
+	c.reading.Store(&lagReading{lag, elapsed})
 	return lag, nil
 }

@@ -56,8 +56,8 @@ const year = 365 * 24 * time.Hour
 
 func TestTheLastLagIsReadWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	c := f.process(t)
+	f, tel := setup(t), telemetrytest.New()
+	c := f.measured(t, tel.Telemetry)
 	f.ahead = year
 	lag := f.lag(t, c)
 	require.Positive(t, lag)
@@ -72,6 +72,8 @@ func TestTheLastLagIsReadWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 2 }, 30*time.Second, time.Millisecond)
 	require.Equal(t, lag, c.LastLag())
+	require.Eventually(t, func() bool { return tel.Values(t, "gifting.retention.lag")[""] == lag.Seconds() }, 30*time.Second,
+		time.Millisecond, "and reported")
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-reading)
 }
