@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +92,25 @@ func TestEverySealedColumnIsChecked(t *testing.T) {
 		}
 		require.ElementsMatch(t, want, checked(t, p, env))
 	})
+}
+
+func TestTheRunbookNamesEverySealedColumn(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../runbooks/sealed-data.md")
+	require.NoError(t, err)
+	var want, named []string
+	for _, list := range columns {
+		for column, holds := range list {
+			if holds == sealed || holds == events {
+				want = append(want, column)
+			}
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\|").FindAllStringSubmatch(string(page), -1) {
+		named = append(named, strings.Split(strings.Trim(row[1], "`"), "`, `")...)
+	}
+	slices.Sort(want)
+	require.ElementsMatch(t, slices.Compact(want), named)
 }
 
 // eachDatabase runs a test with the migrated database of each program, and the program's settings.
