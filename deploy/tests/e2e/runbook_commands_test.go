@@ -136,6 +136,12 @@ func (s operated) prepare(t *testing.T, page, section string) state {
 		st.variables["TENANT"] = uuid.NewString()
 		_, err := s.Tenants(t).PutTenant(t.Context(), tenantRequest(st.variables["TENANT"]))
 		require.NoError(t, err)
+	case section == "GiftingTenantsSetBack":
+		st.variables["WEBHOOK_URL"] = url + "/new"
+		st.check = func(t *testing.T) {
+			require.Equal(t, url+"/new", pgtest.Value[string](t, s.connect(t, "tenants"),
+				"SELECT webhook_url FROM api_keys WHERE name = 'Shop' ORDER BY id DESC LIMIT 1"))
+		}
 	case section == "A seal key":
 		s.prepareSealKeys(t, &st)
 	}
