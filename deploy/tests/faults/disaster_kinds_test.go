@@ -118,12 +118,14 @@ func kafkaBackToo(name string, tables map[string]string) disaster {
 		d.gate.Lock()
 		defer d.gate.Unlock()
 		d.awaitOutboxes(ctx, t)
-		d.redriven = period{d.prepared, time.Now()}
+		setBack := time.Now()
+		d.redriven = period{d.prepared, setBack}
 		d.restoreAndRestart(ctx, t, one.options.ownServers, func(ctx context.Context, t *testing.T, _ *drill) {
 			t.Helper()
 			topicBack(ctx, t)
 		})
 		d.awaitReaders(ctx, t)
+		d.readFrom = d.redriveFrom(ctx, t, "kafka-lost", "All of Kafka is gone", setBack)
 		for _, ran := range d.follow(ctx, t, "kafka-lost", "All of Kafka is gone", "program events redrive", "program webhook redrive") {
 			database := strings.Fields(ran.command)[1]
 			require.Equal(t, tables[database] != "", ran.missing(t) > 0, "%s has found:\n%s", ran.command, ran.output)

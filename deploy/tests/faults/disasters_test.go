@@ -48,6 +48,8 @@ type drill struct {
 	topic string
 	// prepared is when the state was taken, wentBack when it was restored.
 	prepared, wentBack time.Time
+	// readFrom is the time from which commands of runbooks read again: prepared, unless a runbook shows another.
+	readFrom time.Time
 	// left are the differences that no command repairs.
 	left reconciled
 	// restores are what restoreAll runs.
@@ -108,6 +110,7 @@ func (one disaster) run(t *testing.T, binaries string, seeded int64, r *report) 
 	f.useDuring(t, func(ctx context.Context) {
 		sleep(ctx, d.about(loadBefore))
 		d.prepared = time.Now()
+		d.readFrom = d.prepared
 		run(ctx, "prepare: "+one.name, one.prepare)
 		sleep(ctx, d.about(loadBetween))
 		run(ctx, "go back", one.goBack)
