@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/zalando/go-keyring"
 
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
@@ -259,6 +260,25 @@ func TestLogin(t *testing.T) {
 		require.Equal(t, 5, u.run(t, "login", "--url", refusing.URL).code)
 		require.JSONEq(t, `[]`, u.run(t, "profiles", "-o", "json").out)
 	})
+}
+
+func TestLoginAndLogoutOnceTheKeyringIsGone(t *testing.T) { //nolint:paralleltest // The keyring of the tests is one of the process.
+	server := newAPI(t, nil)
+	u := &user{env: map[string]string{"GIFTING_CONFIG": filepath.Join(t.TempDir(), "gifting.yaml")}}
+	for _, name := range []string{"one", "two"} {
+		u.in = strings.NewReader("gft_sbx_key")
+		require.Zero(t, u.run(t, "login", "--url", server.URL, "--profile", name).code)
+	}
+	keyring.MockInitWithError(keyring.ErrUnsupportedPlatform)
+	t.Cleanup(keyring.MockInit)
+	u.in = strings.NewReader("gft_sbx_new")
+	got := u.run(t, "login", "--url", server.URL, "--profile", "one")
+	require.Zero(t, got.code, got.err)
+	require.Contains(t, got.err, "Warning: the keyring may still have the old key of the profile one")
+	got = u.run(t, "logout", "--profile", "two")
+	require.Zero(t, got.code, got.err)
+	require.Contains(t, got.err, "Warning: the keyring may still have the old key of the profile two")
+	require.Regexp(t, `^CURRENT.*\n\* +one .* file\n$`, u.run(t, "profiles").out)
 }
 
 func TestVerifySaysWhatIsWrong(t *testing.T) {

@@ -58,7 +58,7 @@ func (a *app) login(ctx context.Context, url string, noKeyring bool) error {
 	}
 	inFile, err := file.Add(name, profile.Profile{URL: client.BaseURL(), Tenant: me.Tenant.Name, Environment: string(me.Environment)},
 		key, noKeyring)
-	if err != nil {
+	if err := a.warnNotForgotten(err); err != nil {
 		return err
 	}
 	where := "the keyring"
@@ -90,6 +90,15 @@ func (a *app) secret(prompt string) (string, error) {
 	return strings.TrimSpace(string(line)), err
 }
 
+// warnNotForgotten makes profile.ErrNotForgotten a warning.
+func (a *app) warnNotForgotten(err error) error {
+	if errors.Is(err, profile.ErrNotForgotten) {
+		a.note("Warning: " + err.Error())
+		return nil
+	}
+	return err
+}
+
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout", Short: "Remove the current profile, or that of --profile, with its key", Args: arguments,
@@ -102,7 +111,7 @@ func (a *app) logoutCommand() *cobra.Command {
 			if err != nil {
 				return terminal.AsUsageError(err)
 			}
-			if err := file.Remove(name); err != nil {
+			if err := a.warnNotForgotten(file.Remove(name)); err != nil {
 				return err
 			}
 			a.note("The profile " + name + " is gone. The key itself still works: only its tenant can revoke it.")

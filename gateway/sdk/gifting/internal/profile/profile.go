@@ -49,6 +49,9 @@ var (
 	ErrKeyring  = errors.New("the keyring does not have the key: log in again")
 )
 
+// ErrNotForgotten is a warning: the profile was stored or removed.
+var ErrNotForgotten = errors.New("the keyring may still have the old key")
+
 // service names the program's secrets in the keyring.
 const service = "partner-gifting"
 
@@ -122,18 +125,19 @@ func (f *File) KeyOf(name string) (string, error) {
 }
 
 // Add adds or replaces a profile, makes it the current one and writes the file. The key goes to the keyring if that is possible and
-// not forbidden; inFile reports that it is in the file. The keyring does not keep the key of a profile that was replaced.
+// not forbidden; inFile reports that it is in the file. The keyring does not keep the key of a profile that was replaced: if that fails,
+// Add returns ErrNotForgotten.
 func (f *File) Add(name string, p Profile, key string, noKeyring bool) (inFile bool, err error) {
 	if noKeyring || keyring.Set(service, account(name, p), key) != nil {
 		p.Key, inFile = key, true
 	}
-	if before, ok := f.Profiles[name]; ok && (inFile || account(name, before) != account(name, p)) {
-		if err := forget(name, before); err != nil {
-			return inFile, err
-		}
-	}
+	before, replaced := f.Profiles[name]
 	f.Profiles[name], f.Current = p, name
-	return inFile, f.write()
+	err = f.write()
+	if err == nil && replaced && (inFile || account(name, before) != account(name, p)) {
+		err = forget(name, before)
+	}
+	return inFile, err
 }
 
 // Use makes a profile the current one and writes the file.
@@ -145,20 +149,20 @@ func (f *File) Use(name string) error {
 	return f.write()
 }
 
-// Remove removes a profile with its key and writes the file.
+// Remove removes a profile with its key and writes the file. It may return ErrNotForgotten.
 func (f *File) Remove(name string) error {
 	name, p, err := f.Named(name)
 	if err != nil {
-		return err
-	}
-	if err := forget(name, p); err != nil {
 		return err
 	}
 	delete(f.Profiles, name)
 	if f.Current == name {
 		f.Current = ""
 	}
-	return f.write()
+	if err := f.write(); err != nil {
+		return err
+	}
+	return forget(name, p)
 }
 
 // forget deletes the key of a profile from the keyring, if it is there.
@@ -167,7 +171,7 @@ func forget(name string, p Profile) error {
 		return nil
 	}
 	if err := keyring.Delete(service, account(name, p)); err != nil && !errors.Is(err, keyring.ErrNotFound) {
-		return fmt.Errorf("forget the key of %s: %w", name, err)
+		return fmt.Errorf("%w of the profile %s: %w", ErrNotForgotten, name, err)
 	}
 	return nil
 }
