@@ -59,6 +59,7 @@ func TestReceivers(t *testing.T) {
 				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "localhost:"+port)
 				return err == nil && conn.Close() == nil
 			}, 2*time.Minute, 100*time.Millisecond)
+			sendHalfABody(t, "localhost:"+port)
 			for range 2 {
 				require.Equal(t, "204\n401\n401\n", sendSigned(t, "http://localhost:"+port))
 			}
@@ -71,4 +72,14 @@ func TestReceivers(t *testing.T) {
 			require.Empty(t, rest, "the second delivery of an event does nothing")
 		})
 	}
+}
+
+// sendHalfABody closes the connection within the body, as a sender does whose time is over.
+func sendHalfABody(t *testing.T, receiver string) {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", receiver)
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "POST /webhooks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"id\": ")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
 }
