@@ -132,13 +132,22 @@ def test_an_answer_that_is_not_json_is_not_asked_for_again(body: bytes) -> None:
         next(iter(fake.sync.events.feed()))
 
 
-def test_a_server_that_nobody_trusts_is_not_asked_again() -> None:
+@pytest.mark.parametrize("link", ["__cause__", "__context__"])  # Pools of httpx remove the cause.
+def test_a_server_that_nobody_trusts_is_not_asked_again(link: str) -> None:
     untrusted = httpx.ConnectError("certificate verify failed")
-    untrusted.__cause__ = ssl.SSLCertVerificationError("self-signed certificate")
+    setattr(untrusted, link, ssl.SSLCertVerificationError("self-signed certificate"))
     fake = Fake(untrusted)
     assert [(type(error), error.attempts) for error in errors(fake, cancel)] == [(NoAnswerError, 1)] * 2
     with pytest.raises(NoAnswerError, match="certificate"):
         next(iter(Fake(untrusted).sync.events.feed()))
+
+
+def test_a_call_while_another_error_is_handled_is_repeated() -> None:
+    fake = Fake(httpx.ReadError("cut"), ok({"id": "1"}))
+    try:
+        json.loads("{")
+    except json.JSONDecodeError:
+        assert fake.both(lambda client: client.orders.get("1")) == [{"id": "1"}] * 2
 
 
 def test_a_redirect_is_not_followed() -> None:

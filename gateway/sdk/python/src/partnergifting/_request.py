@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -76,13 +77,15 @@ class Request:
     attempt_timeout: float
     timeout: float
     max_attempts: int
+    handled: BaseException | None
+    """What the caller is handling, if anything."""
 
     @property
     def idempotency_key(self) -> str | None:
         return self.headers.get("Idempotency-Key")
 
     def unanswered(self, cause: Exception, attempts: int) -> NoAnswerError:
-        return NoAnswerError(f"no answer: {cause or type(cause).__name__}", attempts, self.idempotency_key)
+        return NoAnswerError(f"no answer: {cause or type(cause).__name__}", attempts, self.idempotency_key, self.handled)
 
     def answer(self, response: httpx.Response, body: bytes, attempts: int) -> Answer:
         """Reads a whole response."""
@@ -94,7 +97,7 @@ class Request:
             data = body if self.image else json.loads(body)
         except ValueError as error:
             message = "the response is not JSON: something before the API may have answered"
-            raise NoAnswerError(message, attempts, self.idempotency_key) from error
+            raise NoAnswerError(message, attempts, self.idempotency_key, self.handled) from error
         return Answer(response.status_code, response.headers, attempts, data)
 
 
@@ -145,6 +148,7 @@ def make_request(
         options.get("attempt_timeout", settings.attempt_timeout) + held,
         options.get("timeout", settings.timeout) + held,
         options.get("max_attempts", settings.max_attempts),
+        sys.exc_info()[1],
     )
 
 

@@ -65,6 +65,20 @@ class ApiError(CallError):
 class NoAnswerError(CallError):
     """There was no whole answer. A POST may have taken effect: call again with its `idempotency_key` and body to learn that."""
 
+    def __init__(self, message: str, attempts: int, idempotency_key: str | None, handled: BaseException | None = None) -> None:
+        super().__init__(message, attempts, idempotency_key)
+        self._handled = handled  # What the caller was handling. It is the context of this error, and not its reason.
+
+    @property
+    def _permanent(self) -> bool:
+        """Whether another attempt would meet the same: an answer that is not JSON, or a certificate that is not trusted."""
+        reason: BaseException | None = self
+        while reason is not None and reason is not self._handled:
+            if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError | ssl.SSLCertVerificationError):
+                return True
+            reason = reason.__cause__ or reason.__context__
+        return False
+
 
 class NotModifiedError(GiftingError):
     """A read with `if_none_match`: your copy is current."""
@@ -83,14 +97,7 @@ def retryable(error: BaseException) -> bool:
     """Whether the contract lets a client repeat the call as it was."""
     if isinstance(error, ApiError):
         return error.status >= 500 or error.status == 429 or error.code == "idempotency_request_in_progress"
-    return isinstance(error, NoAnswerError) and not _permanent(error)
-
-
-def _permanent(error: BaseException | None) -> bool:
-    """Whether another attempt would meet the same: an answer that is not JSON, or a certificate that is not trusted."""
-    while error and not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | ssl.SSLCertVerificationError):
-        error = error.__cause__ or error.__context__
-    return error is not None
+    return isinstance(error, NoAnswerError) and not error._permanent
 
 
 def _problem(body: bytes) -> models.Problem | None:
