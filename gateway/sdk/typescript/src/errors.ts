@@ -137,6 +137,7 @@ const maxRetryAfter = 24 * 60 * 60;
 function seconds(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), maxRetryAfter);
+  if (!/[a-z]/i.test(value)) return undefined; // It would be read as a date too: 2.5 as the 5th of February 2001.
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, (at - Date.now()) / 1000), maxRetryAfter);
 }

@@ -167,6 +167,13 @@ test("Retry-After may be a date", async () => {
   await assert.rejects(one.account.me({ timeout: 1000 }), (error) => failed(error).retryAfter! > 50 && failed(error).retryAfter! <= 60);
 });
 
+test("Retry-After that is neither whole seconds nor a date counts as none", async () => {
+  for (const value of ["2.5", "-1", "2, 5"]) {
+    const { client: one } = client([problem(503, "", { "Retry-After": value })], { maxAttempts: 1 });
+    await assert.rejects(one.account.me(), (error) => failed(error).retryAfter === undefined, value);
+  }
+});
+
 test("a copy that is current is not read again", async () => {
   const { client: one, sent } = client([json({}, { headers: { ETag: '"1"' } }), new Response(null, { status: 304 })]);
   let etag: string | undefined;
