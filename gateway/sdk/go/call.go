@@ -126,7 +126,8 @@ const maxResponse = 64 << 20
 
 // Call sends any request, also one that this version has no method for: body is sent as JSON unless it is nil, and the response is
 // decoded into result unless it is nil. It retries like all calls. The path begins with a slash and may have a query. Call does not
-// know what the request takes, so it sends every option and leaves it to the API to refuse one.
+// know what the request takes, so it sends every option and leaves it to the API to refuse one. To wait at the end of the feed, use
+// [Events.List]: Call would repeat the request from a later end.
 func (c *Client) Call(ctx context.Context, method, path string, body, result any, options ...CallOption) error {
 	plain, _, _ := strings.Cut(path, "?")
 	return c.do(ctx, &call{method: method, route: route{path, plain}, body: body, unlisted: true}, result, options)

@@ -71,6 +71,14 @@ func (e Events) List(ctx context.Context, query ListEventsQuery, options ...Call
 	if err := checkWait(query.Wait); err != nil {
 		return nil, err
 	}
+	if query.From == FeedEnd && query.Wait > 0 && query.After == "" {
+		// The end is a cursor first, without a wait: if that call were held and lost, the next would begin after what it waited for.
+		end, err := e.List(ctx, ListEventsQuery{Paging: query.Paging, From: FeedEnd}, options...)
+		if err != nil {
+			return nil, err
+		}
+		query.From, query.After = "", end.NextCursor
+	}
 	seconds := int(query.Wait / time.Second)
 	values := query.filters("from", string(query.From))
 	if seconds > 0 {

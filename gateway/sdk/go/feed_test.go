@@ -282,6 +282,27 @@ func TestTheFeedBeginsAtItsEndAndALostAnswerDoesNotMoveTheBeginning(t *testing.T
 	})
 }
 
+func TestAPageThatWaitsAtTheEndHasTheEventOfALostAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		transport := &stub{script: script{
+			answered(200, `{"items":[],"nextCursor":"now"}`, "Feed-Position", "end"),
+			broken,
+			answered(200, `{"items":[`+eventOf("ping", `{}`)+`],"nextCursor":"b"}`, "Feed-Position", "end"),
+		}}
+		page, err := newClient(t, transport).Events.List(t.Context(), gifting.ListEventsQuery{
+			Paging: gifting.Paging{Limit: 5}, From: gifting.FeedEnd, Wait: 30 * time.Second,
+		})
+		require.NoError(t, err)
+		require.Len(t, page.Items, 1)
+		var queries []string
+		for _, a := range transport.attempts {
+			queries = append(queries, queryOf(t, a).Encode())
+		}
+		require.Equal(t, []string{"from=end&limit=5", "after=now&limit=5&wait=30", "after=now&limit=5&wait=30"}, queries)
+	})
+}
+
 func TestAnEmptyFeedKeepsTheCursor(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"items":[],"nextCursor":null}`, "Feed-Position", "end")}}

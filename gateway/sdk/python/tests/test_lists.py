@@ -209,6 +209,16 @@ def test_a_long_sync_reads_again_what_changed_meanwhile() -> None:
     assert seen == [200, 200]
 
 
+def test_a_page_that_waits_at_the_end_has_the_event_of_a_lost_answer() -> None:
+    fake = Fake(page([], "now", Feed_Position="end"), httpx.ReadError("cut"), page([event("1")], "a"))
+    seen: list[object] = []
+    found = fake.both(lambda client: client.events.list(from_="end", limit=5, wait=30, on_response=seen.append))
+    assert [ids(one.items) for one in found] == [["1"]] * 2
+    held = {"after": "now", "limit": "5", "wait": "30"}
+    assert fake.queries() == [{"from": "end", "limit": "5"}, held, held]
+    assert len(seen) == 2
+
+
 def test_the_feed_begins_at_its_end_and_a_lost_answer_does_not_move_the_beginning() -> None:
     fake = Fake(page([], "now", Feed_Position="end"), httpx.ReadError("cut"), page([event("1")], "a"))
     assert next(iter(fake.sync.events.feed(from_="end")))["id"] == "1"

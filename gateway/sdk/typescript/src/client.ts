@@ -54,6 +54,13 @@ class Events {
 
   /** Reads one page of the feed. */
   async list(query: Filter<"listEvents"> & { from?: "start" | "end" } = {}, options?: CallOptions): Promise<Page<GiftingEvent>> {
+    if (query.from === "end" && query.wait && !query.after) {
+      // The end is a cursor first, without a wait: if that call were held and lost, the next would begin after what it waited for.
+      const { from, wait, ...others } = query;
+      const { onResponse, ...call } = options ?? {};
+      const { nextCursor } = await this.list({ from, ...others }, call);
+      query = { after: nextCursor!, wait, ...others };
+    }
     const { data } = await this.#http.send<EventPage>({ method: "GET", path: "/events", query, held: (query.wait ?? 0) * 1000 }, options);
     return { ...data, items: data.items.map(toEvent) };
   }

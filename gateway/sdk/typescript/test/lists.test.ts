@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ApiError, type CatalogPosition, EventsLostError, type GiftingEvent, type Product } from "../src/index.js";
+import { ApiError, type CatalogPosition, EventsLostError, type GiftingEvent, type Product, type ResponseInfo } from "../src/index.js";
 import { client, json, problem, type Reply } from "./fake.js";
 
 const page = (items: unknown[], nextCursor: string | null, headers: Record<string, string> = {}) => json({ items, nextCursor }, { headers });
@@ -165,6 +165,17 @@ test("the feed does not hurry when the server asks for a very long pause", async
   const { client: one, sent } = client([reply]);
   for await (const _ of one.events.feed({ signal: controller.signal })) assert.fail("there is no event");
   assert.equal(sent.length, 1);
+});
+
+test("a page that waits at the end has the event of a lost answer", async () => {
+  const { client: one, sent } = client([page([], "now", atEnd), new TypeError("cut"), page([event("1")], "a")]);
+  const seen: string[] = [];
+  const options = { onResponse: (info: ResponseInfo) => seen.push(info.headers.get("Feed-Position") ?? "later") };
+  const { items } = await one.events.list({ from: "end", limit: 5, wait: 30 }, options);
+  assert.deepEqual(items.map(({ id }) => id), ["1"]);
+  const search = sent.map(({ url }) => url.search);
+  assert.deepEqual(search, ["?from=end&limit=5", "?after=now&wait=30&limit=5", "?after=now&wait=30&limit=5"]);
+  assert.deepEqual(seen, ["later"]);
 });
 
 test("the feed begins at its end, and a lost answer does not move the beginning", async () => {

@@ -91,6 +91,11 @@ class Events(resources.Group):
         **options: Unpack[CallOptions],
     ) -> Page[Event]:
         """Reads one page of the feed."""
+        if from_ == "end" and wait and not after:
+            # The end is a cursor first, without a wait: if that call were held and lost, the next would begin after its event.
+            call: CallOptions = {**options}
+            call.pop("on_response", None)
+            after, from_ = (self.list(from_="end", limit=limit, **call)).next_cursor, None
         query = {"after": after, "from": from_, "limit": limit, "wait": wait}
         answer = self._transport.send("GET", "/events", query=query, held=wait or 0, options=options)
         return Page([to_event(event) for event in answer.data["items"]], answer.data["nextCursor"])
