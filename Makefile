@@ -143,9 +143,9 @@ address-formats: ## Generate the table of address formats of the gift site
 
 # The SDKs for TypeScript and Python. Their cores are generated from the document of the sandbox and committed.
 .PHONY: sdk
-sdk: sdk-typescript sdk-python ## Check, test and build the SDKs for TypeScript and Python, install them into empty projects and use them there; run the Postman collection and the search of the documentation
+sdk: sdk-typescript sdk-python ## Check, test and build the SDKs for TypeScript and Python, install them into empty projects and use them there; run the Postman collection, and scripts of the documentation and the console
 	@$(TESTDEPS) -- go test -count=1 -tags sdk -timeout 8m ./deploy/tests/sdk
-	@go test -count=1 -tags sdk -run '^TestTheSearch' ./gateway/docs
+	@go test -count=1 -tags sdk -run '^Test(TheSearch|ASampleLink|ARecipient)' ./gateway/docs ./gateway/internal/console
 
 .PHONY: sdk-generate
 sdk-generate: sdk-document $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Generate the cores of the SDKs for TypeScript and Python

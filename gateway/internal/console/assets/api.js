@@ -8,11 +8,12 @@ export const key = {
   forget: () => sessionStorage.removeItem(slot),
 };
 
+const sentences = (errors) => (errors ?? []).map((e) => [e.field, e.message].filter(Boolean).join(" "));
+
 // Refusal is an answer that is an error, in the words of its problem.
 export class Refusal extends Error {
   constructor(status, problem, retryAfter) {
-    const fields = (problem.errors ?? []).map((e) => [e.field, e.message].filter(Boolean).join(" "));
-    super([problem.detail ?? problem.title ?? `The gateway answered ${status}.`, ...fields].join(" — "));
+    super([problem.detail ?? problem.title ?? `The gateway answered ${status}.`, ...sentences(problem.errors)].join(" — "));
     Object.assign(this, { status, problem, retryAfter });
   }
 }
@@ -35,6 +36,14 @@ export async function send({ method, path, body, id, fault }, signal) {
   if (response.ok) return { status: response.status, answer, headers: response.headers };
   const refusal = new Refusal(response.status, answer, Number(response.headers.get("Retry-After")) || 0);
   throw Object.assign(refusal, { headers: response.headers });
+}
+
+// outcome is what an answer says, and whether that is wrong: for the test of a webhook what its receiver answered, and for a batch why
+// recipients were rejected.
+export function outcome({ responseStatus, error, results }) {
+  const wrong = error ?? sentences(results?.flatMap(({ errors }) => errors ?? [])).join(" — ");
+  if (wrong) return { says: wrong, wrong: true };
+  return { says: responseStatus ? `the receiver answered ${responseStatus}.` : "done.", wrong: false };
 }
 
 // rate reads what is left of the key's limit.

@@ -1,7 +1,7 @@
 // The console: its state, and what the buttons do.
 
 import { render } from "./lit-html-3.3.3/lit-html.js";
-import { key, rate, request, send } from "./api.js";
+import { key, outcome, rate, request, send } from "./api.js";
 import { follow, sleep } from "./feed.js";
 import { add, addEvents, addLabel, clear, records } from "./records.js";
 import * as samples from "./samples.js";
@@ -33,10 +33,6 @@ async function read(path) {
   return answer;
 }
 
-// outcome is what an answer says, for the test of a webhook what its receiver answered.
-const outcome = ({ responseStatus, error }) =>
-  error ?? (responseStatus ? `the receiver answered ${responseStatus}.` : "done.");
-
 // show sends a call of the user, and shows it with its answer.
 async function show(label, call) {
   const { signal } = session;
@@ -49,7 +45,8 @@ async function show(label, call) {
       add(link);
       if (link) addLabel(link, call.body.recipients[index].label);
     }
-    draw({ ...counted(headers), notice: `${label}: ${outcome(answer)}`, wrong: Boolean(answer.error) });
+    const { says, wrong } = outcome(answer);
+    draw({ ...counted(headers), notice: `${label}: ${says}`, wrong });
   } catch (error) {
     if (signal.aborted) return; // The key was forgotten, and the call with it.
     Object.assign(call, { status: error.status ?? "no answer", answer: error.problem });
@@ -149,7 +146,8 @@ const on = {
   }),
   sampleLink: () => failing("Sample link", async () => {
     draw({ tab: "links" });
-    await show("Sample link", request("POST", "/personal-links:create-batch", await samples.link(state.label || "Ann", state.auto, read)));
+    const body = await samples.link(state.me.tenant, state.label || "Ann", state.auto, read);
+    await show("Sample link", request("POST", "/personal-links:create-batch", body));
   }),
   force: (fault) => failing("Forced answer", async () =>
     show(`Forced answer ${fault}`, { ...request("POST", "/orders", await sampleOrder()), fault })),

@@ -47,11 +47,17 @@ export async function order(tenant, auto, read) {
 }
 
 // link has a label, which its page shows. It goes on by itself if auto is set.
-export async function link(label, auto, read) {
+export async function link(tenant, label, auto, read) {
   const [brandId, available] = await Promise.all([brand(read), gifts(read)]);
   return {
     brandId,
     productIds: available.slice(0, 3).map((gift) => gift.id),
-    recipients: [{ label, message: "Happy birthday!", locale: "en-US", externalRecipientId: auto ? "sandbox:auto" : "player-7" }],
+    recipients: [{
+      label,
+      message: "Happy birthday!",
+      locale: tenant.locales[0],
+      externalRecipientId: auto ? "sandbox:auto" : "player-7",
+      customFields: answers(tenant.customFields),
+    }],
   };
 }
