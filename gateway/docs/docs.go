@@ -89,8 +89,7 @@ func (s *Site) Paths() ([]string, error) {
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if to := s.redirectTarget(r.URL.Path); to != "" {
 		w.Header().Set("Cache-Control", staticfile.Revalidate)
-		w.Header().Set("Location", to)
-		w.WriteHeader(http.StatusMovedPermanently)
+		http.Redirect(w, r, to, http.StatusMovedPermanently)
 		return
 	}
 	made, err := s.files()

@@ -217,6 +217,7 @@ func TestAddressesThatPeopleTypeLeadToTheirPages(t *testing.T) {
 		got := call(t, http.MethodGet, from, nil)
 		require.Equal(t, http.StatusMovedPermanently, got.Code, from)
 		require.Equal(t, base+to, got.Header().Get("Location"), from)
+		require.Contains(t, got.Body.String(), `"`+base+to+`"`, "a reader without a browser sees only the body")
 		require.True(t, site(t, apikey.Sandbox).Serves(from), from)
 	}
 }
