@@ -21,26 +21,51 @@ const queries = JSON.parse(readFileSync('queries.json'))
 console.log(JSON.stringify(queries.map((query) => search(query).found.map(({ entry }) => entry.href))))
 `
 
-// ranked runs the script of the search with Node.js.
-func ranked(t *testing.T, queries ...string) (found [][]string) {
+// runScript runs a module with Node.js beside the script of the search, and returns what it prints.
+func runScript(t *testing.T, module string, files map[string]string) []byte {
 	t.Helper()
 	script, err := os.ReadFile("assets/rank.js")
 	require.NoError(t, err)
-	written, err := json.Marshal(queries)
-	require.NoError(t, err)
 	folder := t.TempDir()
-	for name, content := range map[string]string{
-		"rank.mjs": string(script), "run.mjs": rankQueries, "index.json": read(t, "/docs/search.json"), "queries.json": string(written),
-	} {
+	for name, content := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "rank.mjs"), script, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "run.mjs"), []byte(module), 0o600))
 	command := exec.CommandContext(t.Context(), "node", "run.mjs")
 	command.Dir = folder
 	command.Stderr = os.Stderr
 	output, err := command.Output()
 	require.NoError(t, err)
+	return output
+}
+
+// ranked searches with the script of the search.
+func ranked(t *testing.T, queries ...string) (found [][]string) {
+	t.Helper()
+	written, err := json.Marshal(queries)
+	require.NoError(t, err)
+	output := runScript(t, rankQueries, map[string]string{"index.json": read(t, "/docs/search.json"), "queries.json": string(written)})
 	require.NoError(t, json.Unmarshal(output, &found))
 	return found
+}
+
+func TestTheSearchLoadsItsIndexAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "failed failed failed function function 4\n", string(runScript(t, `
+import { loader } from './rank.mjs'
+let calls = 0
+const answers = [
+  () => Promise.reject(new TypeError('no connection')),
+  () => new Response('<html>', { status: 200 }),
+  () => new Response('[]', { status: 503 }),
+  () => new Response('[]'),
+]
+const load = loader(async () => answers[calls++]())
+const outcomes = []
+for (let i = 0; i < 5; i++) outcomes.push(await load().then((search) => typeof search, () => 'failed'))
+console.log(...outcomes, calls)
+`, nil)))
 }
 
 func TestTheSearchLeadsToTheRightPage(t *testing.T) {

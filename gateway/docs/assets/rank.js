@@ -1,4 +1,4 @@
-// Ranks the entries of the index for what somebody typed. It uses nothing of a browser, so that a test can run it.
+// Loads the index, and ranks its entries for what somebody typed. It uses nothing of a browser, so that a test can run it.
 
 const weights = { title: 8, page: 5, anchor: 4, text: 1 }
 const small = new Set(['a', 'an', 'and', 'do', 'for', 'how', 'i', 'in', 'is', 'my', 'of', 'on', 'the', 'to', 'what', 'with'])
@@ -90,4 +90,18 @@ export const prepare = (index) => {
     const found = [...hits.values()].sort((a, b) => b.words.length - a.words.length || b.points - a.points)
     return { found: found.filter((hit) => hit.words.length === found[0].words.length), whole: found[0]?.words.length === typed.length }
   }
+}
+
+// loader returns a function that requests the index once, and again only after a failure.
+export const loader = (request) => {
+  let search
+  const load = async () => {
+    const response = await request()
+    if (!response.ok) throw new Error(`the index of the search: HTTP ${response.status}`)
+    return prepare(await response.json())
+  }
+  return () => (search ??= load().catch((error) => {
+    search = undefined
+    throw error
+  }))
 }

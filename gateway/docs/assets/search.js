@@ -1,9 +1,8 @@
 // The search of the site. The index is small and is loaded when somebody begins to search.
-import { prepare } from './rank.js'
+import { loader } from './rank.js'
 
 const search = document.querySelector('search')
 const limit = 10
-let prepared
 
 const placeholder = matchMedia('(hover: none)').matches ? 'Search' : 'Search (press /)' // A phone has no key to press.
 const input = Object.assign(document.createElement('input'), { type: 'search', placeholder, autocomplete: 'off' })
@@ -15,7 +14,7 @@ const box = Object.assign(document.createElement('div'), { className: 'found', h
 box.append(status, results)
 search.append(input, box)
 
-const load = () => (prepared ??= fetch(search.dataset.index).then((response) => response.json()).then(prepare))
+const load = loader(() => fetch(search.dataset.index))
 
 // excerpt is the text around the first of the words, in whole words, with the word marked.
 const excerpt = (text, words) => {
