@@ -2909,7 +2909,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+        /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
         IdempotencyKey: string;
         /** @description May be sent and does not matter, because this call has no effect. */
         IgnoredIdempotencyKey: string;
@@ -3665,7 +3665,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -3806,7 +3806,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The `ETag` with which you read the order, up to 100 of them, or `*` for any. If none is current, the response is 412 and nothing happens. A weak tag never matches. A malformed value returns 400.
@@ -3866,7 +3866,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The `ETag` with which you read the order, up to 100 of them, or `*` for any. If none is current, the response is 412 and nothing happens. A weak tag never matches. A malformed value returns 400.
@@ -3967,7 +3967,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The `ETag` with which you read the order, up to 100 of them, or `*` for any. If none is current, the response is 412 and nothing happens. A weak tag never matches. A malformed value returns 400.
@@ -4028,7 +4028,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4186,7 +4186,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4290,7 +4290,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4459,7 +4459,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4541,7 +4541,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4621,7 +4621,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4696,7 +4696,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4751,7 +4751,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4806,7 +4806,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4861,7 +4861,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4916,7 +4916,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -4971,7 +4971,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -5027,7 +5027,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -5082,7 +5082,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -5137,7 +5137,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -5192,7 +5192,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -5247,7 +5247,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
@@ -5302,7 +5302,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
+                /** @description Identifies this operation over all its attempts: at most 255 characters, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /** @description Forces the answer: see Forced answers. */
                 "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
