@@ -13,10 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -35,14 +37,21 @@ func newProject(t *testing.T, p *harness.Platform, language string) project {
 	for name, value := range p.Env {
 		env = append(env, name+"="+value)
 	}
-	made, box := p.NewKey(t, seed.Direct), p.Env["GIFTING_INBOX_URL"]
-	_, err := p.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
-		Actor: seed.Installer, TenantId: seed.Direct, KeyId: made.GetKey().GetId(), Url: new(box + "/" + language),
-	})
-	require.NoError(t, err)
+	made, box := newKey(t, p, seed.Direct, language), p.Env["GIFTING_INBOX_URL"]
 	env = append(env, "GIFTING_KEY="+made.GetApiKey(), "GIFTING_WEBHOOK_SECRET="+made.GetWebhookSecret(),
 		"GIFTING_INBOX_URL="+box+"?path=/"+language)
 	return project{dir: t.TempDir(), key: made.GetApiKey(), env: env}
+}
+
+// newKey has a webhook.
+func newKey(t *testing.T, p *harness.Platform, tenant, path string) *tenantsv1.CreateKeyResponse {
+	t.Helper()
+	made := p.NewKey(t, tenant)
+	_, err := p.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+		Actor: seed.Installer, TenantId: tenant, KeyId: made.GetKey().GetId(), Url: new(p.Env["GIFTING_INBOX_URL"] + "/" + path),
+	})
+	require.NoError(t, err)
+	return made
 }
 
 func (p project) run(t *testing.T, program string, args ...string) {
@@ -177,7 +186,31 @@ func testPostman(t *testing.T, p *harness.Platform) {
 	}
 	output, err := newman(p.Env["GIFTING_KEY"], " --iteration-count 2")
 	require.NoError(t, err, output)
+	output, err = newman(approvingKey(t, p), "")
+	require.NoError(t, err, "a tenant that requires approvals and a field: %s", output)
 	output, err = newman("gft_sbx_wrong", " --bail")
 	require.Error(t, err, "a response that is no success")
 	require.Contains(t, output, "expected response code to be 2XX but found 401")
+}
+
+// approvingKey is a key of the tenant that requires approvals. The tenant gets a required field, and what a run of the collection needs.
+func approvingKey(t *testing.T, p *harness.Platform) string {
+	t.Helper()
+	key := newKey(t, p, seed.Approving, "approving").GetApiKey()
+	_, err := p.Tenants(t).PutCustomField(t.Context(), &tenantsv1.PutCustomFieldRequest{
+		Actor: seed.Installer, TenantId: seed.Approving, Field: &tenantsv1.CustomField{
+			Id: uuid.NewString(), Label: "Agreed", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX, Required: true,
+		},
+	})
+	require.NoError(t, err)
+	_, err = p.Catalog(t).PutCampaign(t.Context(), &catalogv1.PutCampaignRequest{
+		Id: uuid.NewString(), TenantId: seed.Approving, BrandId: p.Array(t, key, "/brands")[0]["id"].(string), Name: "Easter",
+		Status: catalogv1.CampaignStatus_CAMPAIGN_STATUS_ACTIVE,
+		Offerings: []*catalogv1.OfferingInput{{
+			ProductId: p.Env["GIFTING_PRODUCT_ID"], SupplyType: catalogv1.SupplyType_SUPPLY_TYPE_STOCKED,
+			Skus: []*catalogv1.SkuInput{{InitialStock: new(int32(5))}},
+		}},
+	})
+	require.NoError(t, err)
+	return key
 }
