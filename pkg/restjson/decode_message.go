@@ -81,9 +81,10 @@ func (d *decoder) message(p *message, m protoreflect.Message) (bool, error) {
 		d.violation("cannot be given")
 		return false, d.skip()
 	case p.form == formInlineField && k != jsontext.KindNull:
-		before := d.violationCount
-		err := d.field(&p.fields[0], m)
-		return d.violationCount == before, err
+		f, before := &p.fields[0], d.violationCount
+		isList := f.shape == shapeList && k == jsontext.KindBeginArray
+		err := d.field(f, m)
+		return isList || d.violationCount == before, err
 	case p.form == formTimestamp && k == jsontext.KindString:
 		text, err := d.json.ReadValue()
 		if err != nil {

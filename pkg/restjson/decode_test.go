@@ -257,10 +257,15 @@ func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
 		Client:  &ordersv1.OrderClient{Email: proto.String("e")},
 	}, &got), "%v", &got)
 
-	t.Run("an invalid inline list stays unset, which differs from empty", func(t *testing.T) {
+	t.Run("an inline list of another type stays unset, which differs from empty", func(t *testing.T) {
 		var key tenantsv1.Key
-		require.Len(t, decode(`{"brandIds":[1],"name":"n"}`, &key), 1)
+		require.Len(t, decode(`{"brandIds":1,"name":"n"}`, &key), 1)
 		require.True(t, proto.Equal(&tenantsv1.Key{Name: "n"}, &key))
+	})
+	t.Run("an inline list keeps its valid elements", func(t *testing.T) {
+		var key tenantsv1.Key
+		require.Len(t, decode(`{"brandIds":[1,"b"]}`, &key), 1)
+		require.Equal(t, []string{"", "b"}, key.GetBrandIds().GetIds())
 	})
 	t.Run("an invalid scalar becomes an empty element", func(t *testing.T) {
 		var principal commonv1.Principal

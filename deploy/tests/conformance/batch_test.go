@@ -80,6 +80,15 @@ func (f *fixture) testSelections(t *testing.T) {
 	})
 	requirement(t, "BAT-10", func(t *testing.T) { invalid(t, both, with("campaignId", campaign.GetId()), without("brandId")) })
 	requirement(t, "BAT-9", func(t *testing.T) { invalid(t, "productIds required", without("productIds")) })
+	requirement(t, "BAT-48", func(t *testing.T) {
+		for body, want := range map[string][]string{
+			f.batchOf(t, with("productIds", []any{5, nil})):                            {"productIds[0] invalid", "productIds[1] invalid"},
+			f.batchOf(t, fromCampaign(campaign.GetId()), with("productIds", []any{5})): {both, "productIds[0] invalid"},
+			f.batchOf(t, with("brandId", 5), without("productIds")):                    {"brandId invalid", "productIds required"},
+		} {
+			f.Post(t, f.key, batches, body).Invalid(t, want...)
+		}
+	})
 }
 
 func (f *fixture) testWholeBatches(t *testing.T) {

@@ -53,6 +53,8 @@ func testPlacing(t *testing.T, p *platform) {
 		} {
 			f.invalid(t, strings.ReplaceAll(path, ".0", "[0]")+" invalid", with(path, value))
 		}
+		unnamed := f.body(t, with("items", []any{record{"customProductName": 5}}))
+		f.Post(t, f.key, "/orders", unnamed).Invalid(t, "items[0].customProductName invalid", "items[0].budget required")
 	})
 	f = newFixture(t, p)
 	f.testIDs(t)

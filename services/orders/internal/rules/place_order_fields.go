@@ -74,7 +74,7 @@ func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant
 }
 
 func checkOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
-	dropBlanks(req)
+	dropBlanks(req, errs)
 	for _, text := range recordTexts {
 		errs.Line(text.name, text.read(req), fields.MaxLength(req, text.name))
 	}
@@ -89,10 +89,11 @@ func checkOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs 
 	checkAnswers(req.GetCustomFields(), tenant.GetCustomFields(), errs)
 }
 
-// dropBlanks treats a blank optional id, name or customization as missing.
-func dropBlanks(req *ordersv1.PlaceOrderRequest) {
+// dropBlanks treats a blank optional id, name or customization as missing. A customization in which the edge found an error is not
+// blank.
+func dropBlanks(req *ordersv1.PlaceOrderRequest, errs *fields.Errors) {
 	req.BrandId, req.CampaignId = fields.Optional(req.BrandId), fields.Optional(req.CampaignId)
-	if fields.Blank(req.GetCustomization().GetDetails()) {
+	if fields.Blank(req.GetCustomization().GetDetails()) && !errs.Touches("customization") {
 		req.Customization = nil
 	}
 	for _, item := range req.GetItems() {
@@ -106,7 +107,9 @@ func checkItems(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 		errs.Add("items", problem.FieldRequired, "must hold exactly one item")
 	}
 	for i, item := range items[:min(len(items), maxCheckedItems)] {
-		checkItem(fmt.Sprintf("items[%d]", i), req, item, currency, errs)
+		if at := fmt.Sprintf("items[%d]", i); !errs.Has(at) { // An item that is no object has no members.
+			checkItem(at, req, item, currency, errs)
+		}
 	}
 	// Last, because an error of the whole list hides later ones of its elements.
 	if len(items) > 1 {
@@ -115,7 +118,7 @@ func checkItems(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.E
 }
 
 func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderItemInput, currency string, errs *fields.Errors) {
-	if IsCustom(item) {
+	if IsCustom(at, item, errs) {
 		checkCustomItem(at, req, item, currency, errs)
 		return
 	}
@@ -125,9 +128,11 @@ func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderI
 	item.ProductId = errs.OptionalUUID(at+".productId", item.ProductId)
 }
 
-// IsCustom reports whether the item is a custom request rather than a catalog gift.
-func IsCustom(item *ordersv1.OrderItemInput) bool {
-	return item.CustomProductName != nil || item.GetBudget() != nil
+// IsCustom reports whether the item is a custom request rather than a catalog gift. A member in which the edge found an error was
+// sent.
+func IsCustom(at string, item *ordersv1.OrderItemInput, errs *fields.Errors) bool {
+	return item.CustomProductName != nil || item.GetBudget() != nil ||
+		errs.Touches(at+".customProductName") || errs.Touches(at+".budget")
 }
 
 func checkCustomItem(
@@ -137,7 +142,7 @@ func checkCustomItem(
 	if item.ProductId != nil {
 		errs.Add(at+".productId", problem.FieldInvalid, "cannot be combined with a custom request")
 	}
-	if len(item.GetVariations()) > 0 {
+	if len(item.GetVariations()) > 0 || errs.Touches(at+".variations") {
 		errs.Add(at+".variations", problem.FieldInvalid, "cannot be combined with a custom request")
 	}
 	if req.CampaignId != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/fields/fieldstest"
+	"github.com/partnergifting/platform/pkg/restjson"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -175,6 +176,28 @@ func TestEachErrorNamesItsField(t *testing.T) {
 		r := valid()
 		r.Recipient.Phone = number
 		require.Equal(t, []string{"recipient.phone invalid"}, errorsOf(r), number)
+	}
+}
+
+func TestAValueOfAnotherTypeCountsAsSent(t *testing.T) {
+	t.Parallel()
+	const budget = `"budget": {"amount": "1", "currency": "SEK"}`
+	for members, want := range map[string][]string{
+		`"items": [{"customProductName": 5}]`: {"items[0].customProductName invalid", "items[0].budget required"},
+		`"items": [{"budget": 5}]`:            {"items[0].customProductName required", "items[0].budget invalid"},
+		`"items": [{"budget": {"currency": 5}}]`: {
+			"items[0].customProductName required", "items[0].budget.amount required", "items[0].budget.currency invalid",
+		},
+		`"items": [5], "campaignId": "` + aUUID + `"`: {"items[0] invalid"},
+		`"items": [{"customProductName": "A ball", ` + budget + `, "variations": {"Size": 5}}], "customization": {"details": 5}`: {
+			"items[0].variations.Size invalid", "items[0].variations invalid", "customization.details invalid", "customization invalid",
+		},
+	} {
+		r, errs := valid(), &fields.Errors{}
+		r.Items = nil
+		errs.AddAll(restjson.Unmarshal([]byte("{"+members+"}"), r))
+		rules.CheckPlaceOrder(r, swedish(), errs)
+		require.ElementsMatch(t, want, found(errs), members)
 	}
 }
 

@@ -68,7 +68,7 @@ func (e *examination) checkBrand() error {
 // item is the catalog gift of the order; nil for a custom request, and if there is not exactly one item.
 func (e *examination) item() *ordersv1.OrderItemInput {
 	items := e.placement.Request.GetItems()
-	if len(items) != 1 || rules.IsCustom(items[0]) {
+	if len(items) != 1 || rules.IsCustom("items[0]", items[0], e.errs) {
 		return nil
 	}
 	return items[0]

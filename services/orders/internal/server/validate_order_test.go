@@ -93,6 +93,17 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 			[]problem.Violation{{Field: "items[0].variations.Size", Code: problem.FieldInvalid}},
 			[]string{"invalid_request items[0].variations.Size", "invalid_custom_fields customFields"},
 		},
+		"a custom request whose budget has another type": {
+			func(r *ordersv1.PlaceOrderRequest) { r.Items[0] = &ordersv1.OrderItemInput{} }, everything,
+			[]problem.Violation{{Field: "items[0].budget", Code: problem.FieldInvalid}},
+			[]string{"invalid_request items[0].budget items[0].customProductName", "invalid_custom_fields customFields"},
+		},
+		"customization of another type of a gift that does not allow it": {
+			func(r *ordersv1.PlaceOrderRequest) { r.Customization = &ordersv1.OrderCustomization{} },
+			problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid}),
+			[]problem.Violation{{Field: "customization.details", Code: problem.FieldInvalid}},
+			[]string{"invalid_request customization.details customization", "invalid_custom_fields customFields"},
+		},
 		"no country": {
 			func(r *ordersv1.PlaceOrderRequest) { r.Recipient.Address.Country = "" },
 			problem.New(problem.NotDeliverableToCountry, "no"), nil,

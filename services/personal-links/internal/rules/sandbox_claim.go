@@ -14,7 +14,7 @@ func SandboxClaim(req *linksv1.ClaimSandboxPersonalLinkRequest, errs *fields.Err
 	claim := &linksv1.ClaimLinkRequest{Variations: req.GetVariations()}
 	if id := errs.OptionalUUID("productId", fields.Optional(req.ProductId)); id != nil {
 		claim.ProductId = *id
-	} else if len(req.GetVariations()) > 0 {
+	} else if len(req.GetVariations()) > 0 || errs.Touches("variations") {
 		errs.Add("productId", problem.FieldRequired, "is required with variations")
 	}
 	if r := req.GetRecipient(); r != nil {

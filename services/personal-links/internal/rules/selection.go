@@ -24,21 +24,24 @@ type Selection struct {
 	ProductIDs []string
 }
 
-// CheckSelection finds all field errors of the two kinds of selection. Blank ids count as missing.
+// CheckSelection finds all field errors of the two kinds of selection, after those that the edge found. Blank ids count as missing.
+// A member in which the edge found an error was sent.
 func CheckSelection(req *linksv1.CreatePersonalLinksRequest, errs *fields.Errors) Selection {
 	s := Selection{CampaignID: errs.OptionalUUID("campaignId", fields.Optional(req.CampaignId))}
-	campaign, brand := s.CampaignID != nil, !fields.Blank(req.GetBrandId())
+	campaign := s.CampaignID != nil || errs.Touches("campaignId")
+	brand := !fields.Blank(req.GetBrandId()) || errs.Touches("brandId")
+	products := req.GetProductIds() != nil || errs.Touches("productIds")
 	if brand {
 		s.BrandID = errs.UUID("brandId", req.GetBrandId())
 	}
 	switch {
-	case campaign && (brand || req.GetProductIds() != nil):
+	case campaign && (brand || products):
 		errs.Add("campaignId", problem.FieldNotAllowedWithCatalogSelection, "cannot be combined with brandId or productIds")
-	case !campaign && !brand && req.GetProductIds() == nil:
+	case !campaign && !brand && !products:
 		errs.Add("campaignId", problem.FieldRequired, "is required, or brandId with productIds")
 	case !campaign && !brand:
 		errs.Add("brandId", problem.FieldRequired, "is required with productIds")
-	case brand && req.GetProductIds() == nil:
+	case brand && !products:
 		errs.Add("productIds", problem.FieldRequired, "is required with brandId")
 	}
 	s.ProductIDs = checkProducts(req.GetProductIds().GetIds(), errs)
