@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -18,6 +19,10 @@ import (
 
 // maxBody is the largest request body: 10 MB.
 const maxBody = 10 << 20
+
+// slowBody is the time after which the key is checked again: it may have been revoked while the body arrived, or waited because it
+// is large.
+const slowBody = time.Second
 
 func (h *Handler) readBody(c *call) error {
 	if !c.isPost() {
@@ -31,6 +36,7 @@ func (h *Handler) readBody(c *call) error {
 	if err := c.pass.Expect(max(c.r.ContentLength, 0)); err != nil {
 		return err
 	}
+	began := time.Now()
 	err := c.readAll(http.MaxBytesReader(c, c.r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge
@@ -38,7 +44,10 @@ func (h *Handler) readBody(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.pass.Process(c.r.Context())
+	if err := c.pass.Process(c.r.Context()); err != nil || time.Since(began) < slowBody {
+		return err
+	}
+	return h.recheck(c)
 }
 
 // readAll reads the body into c.body, whose capacity grows with what has arrived and is admitted before it grows. So a caller

@@ -8,7 +8,7 @@
 //	checkScope      403       operation.go
 //	checkAccept     406       operation.go
 //	checkMediaType  415       operation.go
-//	readBody        413, 503  body.go
+//	readBody        413, 503  body.go; also 401, 403 if the body arrives slowly
 //	readKey         400       body.go: Idempotency-Key
 //	forceAnswer     any       forced.go: Sandbox-Fault
 //	readQuery       400       body.go: fingerprint of a POST, parameters of a GET
@@ -262,6 +262,16 @@ func (h *Handler) release(c *call) {
 func (h *Handler) checkAccess(c *call) (err error) {
 	c.principal, err = h.Access.Check(c.Header(), c.r)
 	return err
+}
+
+// recheck checks key and scope again, for a call that was accepted a while ago.
+func (h *Handler) recheck(c *call) error {
+	principal, err := h.Access.Recheck(c.r)
+	if err != nil {
+		return err
+	}
+	c.principal = principal
+	return h.checkScope(c)
 }
 
 func (h *Handler) admit(c *call) (err error) {

@@ -56,6 +56,7 @@ func (h *Handler) answerHeld(c *call) error {
 		if err := h.recheck(c); err != nil {
 			return err
 		}
+		c.waiting.waiter.Update(c.principal)
 		if err := h.readFeed(c, noticed); !errors.Is(err, errWait) {
 			return err
 		}
@@ -75,17 +76,6 @@ func (h *Handler) hold(c *call, until time.Time) (noticed bool, err error) {
 		c.waiting.held += time.Since(began)
 	}()
 	return c.waiting.waiter.Wait(c.r.Context(), until)
-}
-
-// recheck checks the key again.
-func (h *Handler) recheck(c *call) error {
-	principal, err := h.Access.Recheck(c.r)
-	if err != nil {
-		return err
-	}
-	c.principal = principal
-	c.waiting.waiter.Update(principal)
-	return nil
 }
 
 // readFeed calls the service. With holdEmpty, the outcome is errWait if the page is one to wait for.
