@@ -23,14 +23,16 @@ func TestMalformedHTTPIsAProblemDocument(t *testing.T) {
 		request string
 		status  int
 	}{
-		"an unknown transfer coding": {"POST /api/public/v1/orders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400},
-		"a malformed path":           {"GET /orders/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		"two lengths":                {"POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
-		"an unknown version":         {"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400},
-		"a DEL in a header":          {"GET / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\x7f\r\n\r\n", 400},
-		"headers over the limit":     {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", 400},
-		"no host":                    {"GET / HTTP/1.1\r\n\r\n", 400},
-		"OPTIONS *, without a key":   {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 401},
+		"an unknown transfer coding":  {"POST /api/public/v1/orders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400},
+		"a malformed path":            {"GET /orders/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+		"two lengths":                 {"POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+		"an unknown version":          {"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400},
+		"a DEL in a header":           {"GET / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\x7f\r\n\r\n", 400},
+		"headers over the limit":      {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", 400},
+		"no host":                     {"GET / HTTP/1.1\r\n\r\n", 400},
+		"an unknown expectation":      {"GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n", 400},
+		"HTTP/1.0 and an expectation": {"GET / HTTP/1.0\r\nHost: x\r\nExpect: x\r\n\r\n", 400},
+		"OPTIONS *, without a key":    {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", base.Host)

@@ -13,6 +13,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -113,8 +114,9 @@ func (p Writer) Body(requestID string, e *problem.Error) []byte {
 	return raw
 }
 
-// Listener rewrites the errors that net/http sends before any handler runs, because a request is not well-formed HTTP.
-// They are plain text, and an unknown transfer coding is a 501. With the Listener they are problem documents with status 400.
+// Listener rewrites the errors that net/http sends before any handler runs, because a request is not well-formed HTTP or expects
+// something unknown. They are plain text or empty, an unknown transfer coding is a 501 and an unknown expectation a 417. With the
+// Listener they are problem documents with status 400.
 type Listener struct {
 	net.Listener
 	Writer Writer
@@ -146,13 +148,22 @@ func (c *conn) Read(p []byte) (int, error) {
 // header, so it never matches.
 var plainErrorHeaders = []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
+// unknownExpectation is the beginning of the whole answer of net/http to an unknown header Expect.
+var unknownExpectation = regexp.MustCompile(`^HTTP/1\.[01] 417 `)
+
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
+	var reason string
 	_, head, ok := bytes.Cut(p, []byte("\r\n"))
-	if !ok || !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) || !bytes.HasPrefix(head, plainErrorHeaders) {
+	switch {
+	case ok && bytes.HasPrefix(p, []byte("HTTP/1.1 ")) && bytes.HasPrefix(head, plainErrorHeaders):
+		reason = "the request is not well-formed HTTP"
+	case ok && unknownExpectation.Match(p): // No handler answers 417.
+		reason = "the header Expect may only be 100-continue"
+	default:
 		return c.Conn.Write(p)
 	}
-	if _, err := c.Conn.Write(c.writer.malformedRequest()); err != nil {
+	if _, err := c.Conn.Write(c.writer.unreadRequest(reason)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -166,14 +177,13 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// malformedRequest is the whole response to a request that cannot be read.
-func (p Writer) malformedRequest() []byte {
+// unreadRequest is the whole response to a request that no handler reads.
+func (p Writer) unreadRequest(reason string) []byte {
 	const idLen = 16
 	id := make([]byte, idLen)
 	_, _ = rand.Read(id) // It never fails.
 	requestID := hex.EncodeToString(id)
-	body := p.Body(requestID,
-		problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the request is not well-formed HTTP"}))
+	body := p.Body(requestID, problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: reason}))
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
 		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nRequest-Id: %s\r\nConnection: close\r\n\r\n%s",
 		contentType, len(body), requestID, body)

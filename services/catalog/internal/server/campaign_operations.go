@@ -68,7 +68,7 @@ func (s *service) ListCampaignRecords(
 	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
-	bind := page.Bind("catalog/campaigns", filter.TenantID, page.Part(req.BrandId), filter.Status)
+	bind := page.Bind("catalog/campaigns", filter.TenantID, page.Part(filter.BrandID), filter.Status)
 	filter.After = page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs)
 	if err := errs.Err(); err != nil {

@@ -51,7 +51,7 @@ func (s *service) ListCampaigns(
 	if req.Status != nil {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
-	bind := page.Bind("campaigns", p.TenantID, page.Part(req.BrandId), strconv.Itoa(int(req.GetStatus())))
+	bind := page.Bind("campaigns", p.TenantID, page.Part(filter.BrandID), strconv.Itoa(int(req.GetStatus())))
 	filter.After = page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs) // The limit is not part of the cursor's binding.
 	if err := errs.Err(); err != nil {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"cmp"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,26 @@ func TestACursorOfCampaignsBelongsToItsFilters(t *testing.T) {
 		resp, err := f.campaigns.ListCampaignRecords(t.Context(), req)
 		return resp.GetNextCursor(), err
 	}, nil)
+}
+
+func TestACursorOfCampaignsIsGoodForTheSameBrandInOtherLetters(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.putCampaign(campaign())
+	last := campaign()
+	f.putCampaign(last)
+	first := &catalogv1.ListCampaignsRequest{BrandId: text(strings.ToUpper(brandID)), Limit: limit(1)}
+	page, err := f.catalog.ListCampaigns(f.keyContext(1), first)
+	require.NoError(t, err)
+	require.Equal(t, last.GetId(), page.GetItems()[0].GetId())
+	second := &catalogv1.ListCampaignsRequest{BrandId: text(brandID), After: page.NextCursor}
+	require.Len(t, f.listCampaigns(f.keyContext(1), second), 1)
+	records, err := f.campaigns.ListCampaignRecords(t.Context(),
+		&catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, BrandId: text(strings.ToUpper(brandID)), Limit: limit(1)})
+	require.NoError(t, err)
+	_, err = f.campaigns.ListCampaignRecords(t.Context(),
+		&catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, BrandId: text(brandID), After: records.NextCursor})
+	require.NoError(t, err)
 }
 
 // The first read after its expiry shows a campaign as completed, without any other work.
