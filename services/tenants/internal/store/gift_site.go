@@ -37,7 +37,7 @@ var giftSites = setting[giftSiteRow]{
 		postgres.Field("brand_id", written|shown, func(r *giftSiteRow) *string { return &r.brandID }),
 		postgres.Field("privacy_url", setUp, func(r *giftSiteRow) **string { return &r.PrivacyUrl }),
 		postgres.Field("terms_url", setUp, func(r *giftSiteRow) **string { return &r.TermsUrl }),
-		postgres.Field("support_url", setUp, func(r *giftSiteRow) **string { return &r.SupportUrl }),
+		postgres.Field("support_url", written|changed|shown, func(r *giftSiteRow) **string { return &r.SupportUrl }),
 		postgres.Field("imprint_url", setUp, func(r *giftSiteRow) **string { return &r.ImprintUrl }),
 		postgres.Field("home_url", setUp, func(r *giftSiteRow) **string { return &r.HomeUrl }),
 		postgres.Field("accent_colour", setUp, func(r *giftSiteRow) **string { return &r.theme.AccentColour }),
