@@ -37,13 +37,14 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 type VersionReader struct {
 	client *redis.Client // Nil: no version is known.
 	log    *slog.Logger
-	// failed is when the last read failed, in nanoseconds since 1970.
+	// failed is when the last read failed, in nanoseconds since opened; zero: none failed.
+	opened time.Time
 	failed atomic.Int64
 }
 
 // OpenVersions makes a reader of the Redis at the address. With an empty address no version is known.
 func OpenVersions(address string, tel *telemetry.Telemetry) (*VersionReader, error) {
-	r := &VersionReader{log: tel.Logger}
+	r := &VersionReader{log: tel.Logger, opened: time.Now()}
 	if address == "" {
 		return r, nil
 	}
@@ -60,7 +61,10 @@ func OpenVersions(address string, tel *telemetry.Telemetry) (*VersionReader, err
 
 // Published returns the versions of tenants by their ids. One that is not published, or cannot be read, is left out.
 func (r *VersionReader) Published(ctx context.Context, tenants []string) map[string]int64 {
-	if r.client == nil || len(tenants) == 0 || time.Since(time.Unix(0, r.failed.Load())) < pause {
+	if r.client == nil || len(tenants) == 0 {
+		return nil
+	}
+	if failed := time.Duration(r.failed.Load()); failed != 0 && time.Since(r.opened)-failed < pause {
 		return nil
 	}
 	keys := make([]string, len(tenants))
@@ -71,7 +75,7 @@ func (r *VersionReader) Published(ctx context.Context, tenants []string) map[str
 	defer cancel()
 	values, err := r.client.MGet(ctx, keys...).Result()
 	if err != nil {
-		r.failed.Store(time.Now().UnixNano())
+		r.failed.Store(int64(time.Since(r.opened)))
 		r.log.WarnContext(ctx, "cannot read versions of tenants, asking the tenants service", "error", err)
 		return nil
 	}

@@ -40,8 +40,6 @@ type keys struct {
 	maxStale time.Duration
 
 	lookUps singleflight.Group
-	// failedAt is when the last look-up failed, in Unix nanoseconds; it is zero if the last one succeeded.
-	failedAt atomic.Int64
 	// unshared counts the look-ups that no other request shares. Its negative takes the place of the version in such a look-up.
 	unshared atomic.Int64
 	// confirmedAt is when Redis last took a write and returned a version. gapEnd is when it last did so after a gap of at least
@@ -50,6 +48,8 @@ type keys struct {
 	confirmedAt, gapEnd atomic.Int64
 	// connectedAt is when a connection to Redis was last made, in the same form. Redis may have been set back just before.
 	connectedAt atomic.Int64
+	// failedAt is when the last look-up failed, in the same form; it is zero if the last one succeeded.
+	failedAt atomic.Int64
 
 	mu     sync.RWMutex
 	byHash map[string]entry
@@ -133,7 +133,7 @@ func (k *keys) refresh(
 	if !confirmed || age >= k.maxStale || k.mayLackVersion(age) {
 		return k.fetch(ctx, hash, p.TenantVersion)
 	}
-	if failedAt := k.failedAt.Load(); failedAt != 0 && k.clock().Sub(time.Unix(0, failedAt)) < retryPause {
+	if failedAt := k.failedAt.Load(); failedAt != 0 && k.clock().Sub(k.began)-time.Duration(failedAt) < retryPause {
 		return p, nil
 	}
 	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), shortTimeout)
@@ -178,7 +178,7 @@ func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan si
 		resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})
 		unknown := problem.Is(err, problem.NotFound)
 		if err != nil && !unknown {
-			k.failedAt.Store(k.clock().UnixNano())
+			k.failedAt.Store(max(1, int64(k.clock().Sub(k.began))))
 			return nil, fmt.Errorf("resolve key: %w", err)
 		}
 		k.failedAt.Store(0)

@@ -68,6 +68,8 @@ type Limiter struct {
 	local       *Window
 	fallback    metric.Int64Counter
 	failures    atomic.Int64
+	// pausedUntil is in nanoseconds since began, which do not change if somebody sets the clock.
+	began       time.Time
 	pausedUntil atomic.Int64
 }
 
@@ -80,7 +82,7 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 	}
 	l := &Limiter{
 		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, redis: deps.Redis, budget: cfg.RedisBudget,
-		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback,
+		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback, began: deps.Clock(),
 	}
 	// A write fails before a request that began it stops waiting: the next request already knows.
 	timeout := cfg.RedisBudget * 9 / 10
@@ -150,7 +152,7 @@ func (l *Limiter) countFallback(ctx context.Context, cause string, n int64) {
 	l.fallback.Add(ctx, n, metric.WithAttributes(attribute.String("limiter", l.Name), attribute.String("cause", cause)))
 }
 
-func (l *Limiter) isPaused() bool { return l.clock().UnixNano() < l.pausedUntil.Load() }
+func (l *Limiter) isPaused() bool { return int64(l.clock().Sub(l.began)) < l.pausedUntil.Load() }
 
 func causeOf(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -169,7 +171,7 @@ func (l *Limiter) record(ctx context.Context, err error) {
 	}
 	failures := l.failures.Add(1)
 	if failures >= maxFailures {
-		l.pausedUntil.Store(l.clock().Add(pause).UnixNano())
+		l.pausedUntil.Store(int64(l.clock().Sub(l.began) + pause))
 	}
 	if failures == maxFailures {
 		l.log.WarnContext(ctx, "Redis does not answer in time: this instance counts requests alone",
