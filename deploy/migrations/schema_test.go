@@ -65,6 +65,7 @@ var columns = map[string]map[string]string{
 		"api_keys.webhook_secret":          sealed,
 		"idempotency_answers.answer":       plain,
 		"idempotency_answers.fingerprint":  digest,
+		"person_requests.recipient_sealed": sealed,
 		"person_requests.subject_mac":      digest,
 	},
 	"webhook": {

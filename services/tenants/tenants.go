@@ -84,7 +84,7 @@ func Program() service.Program[Config] {
 		Schema:    []postgres.Migrations{daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations()},
 		New:       New,
 		Tasks: []service.Task[Config]{
-			{Name: "re-encrypt", Short: "re-encrypt all signing secrets under the first of the seal keys", Run: Reencrypt},
+			{Name: "re-encrypt", Short: "re-encrypt all signing secrets and recipients of erasures under the first of the seal keys", Run: Reencrypt},
 		},
 	}
 }
@@ -161,14 +161,20 @@ func deleteOld(ctx context.Context, tenants *store.Store, auditRetention, lag ti
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.
 func sealKeys(ring *seal.Ring) seal.CheckedRing {
-	return seal.CheckedRingOf(ring, seal.SealedColumns(store.SealedColumns())...)
+	var values []seal.SealedValues
+	for _, table := range store.SealedColumns() {
+		values = append(values, seal.SealedColumns(table)...)
+	}
+	return seal.CheckedRingOf(ring, values...)
 }
 
-// Reencrypt seals all signing secrets again with the first of the seal keys while the service runs. After success no secret needs
-// another key.
+// Reencrypt seals all signing secrets, and the recipients of pending erasures, again with the first of the seal keys while the service
+// runs. After success none of them needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
-		return err
+	for _, table := range store.SealedColumns() {
+		if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
+			return err
+		}
 	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {

@@ -35,7 +35,7 @@ type Deps struct {
 	Events []privacyv1.RecordEventsServiceClient
 	// Backups is how long backups are kept.
 	Backups time.Duration
-	// Ring makes the fingerprint of a person.
+	// Ring makes the fingerprint of a person, and seals the recipient of a pending erasure.
 	Ring *seal.Ring
 	Log  *slog.Logger
 	Now  func() time.Time
@@ -68,9 +68,9 @@ func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by
 	if r.CompletedAt != nil {
 		return r, nil
 	}
-	var recipient *string
+	var recipient string
 	if s.Kind == ExternalRecipient {
-		recipient = &s.ID
+		recipient = s.ID
 	}
 	if err := c.attemptWithin(ctx, callerTimeout, r, recipient); err != nil {
 		c.deps.Log.WarnContext(ctx, "an erasure is pending and will be tried again", "request_id", r.ID, "error", err)
@@ -91,7 +91,11 @@ func (c *Coordinator) record(
 		err = f.refuseInFlight()
 	}
 	if err == nil {
-		err = c.deps.Store.RecordPersonRequest(ctx, by, c.request(s, requestID, store.ErasePerson, f), retryAfter)
+		r = c.request(s, requestID, store.ErasePerson, f)
+		if s.Kind == ExternalRecipient {
+			r.RecipientSealed = c.deps.Ring.Seal([]byte(s.ID), store.RecipientData(requestID))
+		}
+		err = c.deps.Store.RecordPersonRequest(ctx, by, r, retryAfter)
 	}
 	if err != nil {
 		return r, err
@@ -106,19 +110,28 @@ func (c *Coordinator) request(s Subject, id, action string, f personRecords) sto
 	}
 }
 
-func (c *Coordinator) attemptWithin(ctx context.Context, limit time.Duration, r store.PersonRequest, recipient *string) error {
+// recipientOf is the recipient that a request keeps; empty: none, because the subject is a record or the links are erased.
+func (c *Coordinator) recipientOf(r store.PersonRequest) (string, error) {
+	if len(r.RecipientSealed) == 0 {
+		return "", nil
+	}
+	plain, err := c.deps.Ring.Open(r.RecipientSealed, store.RecipientData(r.ID))
+	return string(plain), err
+}
+
+func (c *Coordinator) attemptWithin(ctx context.Context, limit time.Duration, r store.PersonRequest, recipient string) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return c.attempt(ctx, r, recipient)
 }
 
-// attempt does what is left of an erasure. The recipient is known to the first attempt only: the request keeps no id of a person.
-func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipient *string) error {
+// attempt does what is left of an erasure. The recipient is empty if the subject is a record.
+func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipient string) error {
 	by := &commonv1.Actor{Kind: r.ActorKind, Id: r.ActorID}
 	orderIDs := r.OrderIDs
 	if r.LinksErasedAt == nil {
 		erased, err := c.deps.Links.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs, KeyIds: r.KeyIDs, ExternalRecipientId: recipient,
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs, KeyIds: r.KeyIDs, ExternalRecipientId: &recipient,
 		})
 		if err != nil {
 			return fmt.Errorf("erase links: %w", err)
@@ -168,7 +181,11 @@ func (c *Coordinator) ContinuePending(ctx context.Context) error {
 }
 
 func (c *Coordinator) continueOne(ctx context.Context, r store.PersonRequest) error {
-	err := c.attemptWithin(ctx, attemptTimeout, r, nil)
+	recipient, err := c.recipientOf(r)
+	if err != nil {
+		return err
+	}
+	err = c.attemptWithin(ctx, attemptTimeout, r, recipient)
 	if problem.Is(err, problem.NotEditable) {
 		c.deps.Log.InfoContext(ctx, "an erasure waits for an order in flight", "request_id", r.ID, "error", err)
 		return nil // Nothing failed. A metric shows how long it waits.

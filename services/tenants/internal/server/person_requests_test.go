@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
@@ -59,4 +62,19 @@ func TestARepeatedErasureIsNotTakenForAnotherPersonsAfterItsSealKeyIsRemoved(t *
 	require.ErrorContains(t, err, "Use another requestId.")
 	req.RequestId = newID()
 	without.erase(req)
+}
+
+func TestAPendingErasureKeepsItsRecipientUnderTheNextSealKey(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	f.links.failBefore = problem.Unavailable()
+	f.erase(eraseRecipient(f.tenant()))
+	database := postgres.Config{URL: f.pool.Config().ConnString()}
+	for _, table := range store.SealedColumns() {
+		require.NoError(t, seal.ReEncrypt(t.Context(), database, keyOf("k2", "b")+","+keyOf("k1", "a"), table, io.Discard))
+	}
+	f.makeDue()
+	next := serve(t, f.pool, ringOf(t, "k2", "b"))
+	require.NoError(t, next.coordinator.ContinuePending(t.Context()))
+	require.Equal(t, player, next.links.recipient)
 }

@@ -30,6 +30,8 @@ type records struct {
 	// fail makes every change fail, before or after its effect.
 	failBefore, failAfter error
 	erasures              int
+	// recipient is the one that the last erasure named.
+	recipient string
 	// unpublished is how many events are on their way. Each search finds one less.
 	unpublished int64
 	// during is called once before the next erasure or export, and reading before the next search.
@@ -102,6 +104,7 @@ func (r *records) ErasePersonRecords(
 	if r.failBefore != nil {
 		return nil, r.failBefore
 	}
+	r.recipient = req.GetExternalRecipientId()
 	if len(req.GetRecordIds()) > 2000 {
 		return nil, problem.Invalid(problem.Violation{Field: "recordIds", Code: problem.FieldInvalid})
 	}

@@ -184,6 +184,8 @@ func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
 				f.requireErasure(f.erase(req), completed, completed, completed)
 				require.True(t, link.erased && claimed.erased && other.erased)
 				require.Equal(t, []int{1, 2}, []int{f.links.erasures, f.orders.erasures})
+				require.Equal(t, player, f.links.recipient, "stored answers have it too")
+				require.Zero(t, pgtest.Value[int](t, f.pool, "SELECT count(recipient_sealed) FROM person_requests"))
 			})
 		}
 	}

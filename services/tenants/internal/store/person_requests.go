@@ -24,10 +24,12 @@ type PersonRequest struct {
 	TenantID, ID        string
 	Action, SubjectKind string
 	SubjectMAC          []byte
-	ActorKind           commonv1.ActorKind
-	ActorID             string
-	RequestedAt         time.Time
-	LinkIDs, OrderIDs   []string
+	// RecipientSealed is the externalRecipientId of the person, until the links are erased; nil: the subject is a record.
+	RecipientSealed   []byte
+	ActorKind         commonv1.ActorKind
+	ActorID           string
+	RequestedAt       time.Time
+	LinkIDs, OrderIDs []string
 
 	LinksErasedAt, OrdersErasedAt, CompletedAt *time.Time
 	// Remainders says when the copies that cannot be changed are gone, by their place. It is empty until the erasure is completed.
@@ -51,6 +53,7 @@ var personRequests = postgres.Columns[personRequestRow]{
 	postgres.Field("action", written|shown, func(r *personRequestRow) *string { return &r.Action }),
 	postgres.Field("subject_kind", written|shown, func(r *personRequestRow) *string { return &r.SubjectKind }),
 	postgres.Field("subject_mac", written|shown, func(r *personRequestRow) *[]byte { return &r.SubjectMAC }),
+	postgres.Field("recipient_sealed", written|shown, func(r *personRequestRow) *[]byte { return &r.RecipientSealed }),
 	postgres.EnumField("actor_kind", written|shown, func(r *personRequestRow) *commonv1.ActorKind { return &r.ActorKind }),
 	postgres.Field("actor_id", written|shown, func(r *personRequestRow) *string { return &r.ActorID }),
 	postgres.Field("link_ids", written|shown, func(r *personRequestRow) *[]string { return &r.LinkIDs }).Cast("", "::text[]"),
@@ -68,6 +71,9 @@ var personRequests = postgres.Columns[personRequestRow]{
 	postgres.Field("ARRAY(SELECT k.id FROM api_keys k WHERE k.tenant_id = person_requests.tenant_id)", shown,
 		func(r *personRequestRow) *[]int32 { return &r.KeyIDs }),
 }
+
+// RecipientData is the associated data with which the recipient of a request is sealed.
+func RecipientData(requestID string) string { return "person_requests.recipient_sealed/" + requestID }
 
 var (
 	insertPersonRequest = personRequests.For(written).Insert("person_requests") + ` ON CONFLICT DO NOTHING`

@@ -94,9 +94,12 @@ func rotate(ctx context.Context, tx pgx.Tx, ref KeyRef, by Authorization, r Rota
 }
 
 // SealedColumns are the columns that hold sealed values.
-func SealedColumns() seal.Table {
-	return seal.Table{Name: "api_keys", IntegerID: true, Columns: []seal.Column{
-		{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
-		{Name: "previous_webhook_secret", AssociatedData: rules.SecretData[string]},
-	}}
+func SealedColumns() []seal.Table {
+	return []seal.Table{
+		{Name: "api_keys", IntegerID: true, Columns: []seal.Column{
+			{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
+			{Name: "previous_webhook_secret", AssociatedData: rules.SecretData[string]},
+		}},
+		{Name: "person_requests", Columns: []seal.Column{{Name: "recipient_sealed", AssociatedData: RecipientData}}},
+	}
 }

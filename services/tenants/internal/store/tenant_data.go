@@ -26,7 +26,7 @@ func TenantData(pool *pgxpool.Pool) tenants.Database {
 			{Name: "brands", Key: []string{"id uuid"}},
 			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
 			{Name: "tenant_audit", Key: []string{"id uuid"}, Kept: audited},
-			{Name: "person_requests", Key: []string{"id uuid"}, Kept: audited, Omit: []string{"subject_mac"}},
+			{Name: "person_requests", Key: []string{"id uuid"}, Kept: audited, Omit: []string{"subject_mac", "recipient_sealed"}},
 			{Name: "offboardings", Key: []string{"tenant_id uuid"}, Kept: tombstone, Hidden: true},
 			{Name: "offboarding_tables", Key: []string{"service text", "table_name text"}, Kept: tombstone, Hidden: true},
 			{Name: "offboarding_steps", Key: []string{"id bigint"}, Kept: tombstone, Hidden: true},
