@@ -136,6 +136,8 @@ type keyClaim struct {
 	// request identifies the request over retries.
 	request []byte
 	sealer  answerSealer
+	// about is the link, once it was read and the key reaches it.
+	about idempotency.Record
 	// stored is the answer that the claim's transaction has stored.
 	stored *sealed
 }
@@ -146,7 +148,7 @@ func (c *keyClaim) run(ctx context.Context, req *linksv1.ClaimSandboxPersonalLin
 		return c.stored, nil
 	}
 	if err != nil {
-		return idempotency.Refuse[*sealed](ctx, c.server.Store.Pool(), err, idempotency.Record{})
+		return idempotency.Refuse[*sealed](ctx, c.server.Store.Pool(), err, c.about)
 	}
 	effect, err := c.answer(link)
 	if err != nil {
@@ -156,7 +158,7 @@ func (c *keyClaim) run(ctx context.Context, req *linksv1.ClaimSandboxPersonalLin
 }
 
 func (c *keyClaim) answer(link *rules.Link) (effect sealedEffect, err error) {
-	effect.Record.BrandID = link.Record.GetBrandId()
+	effect.Record = c.about
 	effect.Answer, err = c.sealer.seal(&linksv1.ClaimSandboxPersonalLinkResponse{Link: link.Record})
 	return effect, err
 }
@@ -170,6 +172,7 @@ func (c *keyClaim) claim(ctx context.Context, req *linksv1.ClaimSandboxPersonalL
 	if err != nil {
 		return nil, err
 	}
+	c.about.BrandID = link.Record.GetBrandId()
 	errs := caller.RequestErrors(ctx)
 	choice := rules.SandboxClaim(req, errs)
 	if err := errs.Err(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -145,6 +147,26 @@ func TestErrorsOfAClaimInTheSandbox(t *testing.T) {
 	require.True(t, proto.Equal(link, f.read(t, link)), "nothing has changed")
 	_, err = f.claimInSandbox(f.post("free"), theJersey(link))
 	require.NoError(t, err, "a failure leaves the key free")
+}
+
+func TestARefusedClaimInTheSandboxIsOnlyForAKeyThatReachesTheLink(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	f.cancel(t, "k", link)
+	claim := func(brand string) (replayed []string, err error) {
+		var header metadata.MD
+		_, err = f.sandbox.ClaimSandboxPersonalLink(f.post("c", brand), anyGift(link), grpc.Header(&header))
+		return header.Get(caller.ReplayedHeader), err
+	}
+	_, err := claim(f.brand)
+	requireRefused(t, err, problem.NotEditable, "CANCELLED")
+	replayed, err := claim(newID())
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	require.Empty(t, replayed)
+	replayed, err = claim(f.brand)
+	requireRefused(t, err, problem.NotEditable, "CANCELLED")
+	require.Equal(t, []string{"true"}, replayed)
 }
 
 func TestConcurrentClaimsByKeyAndByPlayerPlaceOneOrder(t *testing.T) {
