@@ -140,22 +140,31 @@ func replay[R proto.Message](
 	if stored.answer == nil || !req.matches(stored.fingerprint) {
 		return answer, true, reused()
 	}
-	if p, err := caller.PrincipalFrom(ctx); err != nil || !stored.record.reachedBy(p) {
-		return answer, true, withheld[R](stored.answer, refusal)
+	first, err := decodeAnswer[R](stored.answer)
+	if p, unknown := caller.PrincipalFrom(ctx); unknown != nil || !stored.record.reachedBy(p) || outOfReach(err, refusal) {
+		return answer, true, withheld(err, refusal)
 	}
 	// It fails only outside of a gRPC call, as in a test.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
-	answer, err = decodeAnswer[R](stored.answer)
-	return answer, true, err
+	return first, true, err
 }
 
-// withheld is what a key gets that does not reach the record of an answer.
-func withheld[R proto.Message](stored []byte, refusal error) error {
+// outOfReach reports whether the key does not reach what the stored problem of a create is about. That may be stored without its
+// record: only the catalog knows the brand of a campaign. But the request is refused for its brand or campaign now, and was refused
+// for something else at first.
+func outOfReach(stored, refusal error) bool {
+	first, wasRefused := problem.As(stored)
+	now, isRefused := problem.As(refusal)
+	return wasRefused && isRefused && now.Code != first.Code &&
+		(now.Code == problem.BrandNotFound || now.Code == problem.CampaignNotFound)
+}
+
+// withheld is what a key gets that does not reach the record of an answer. stored is the problem of that answer, if it is one.
+func withheld(stored, refusal error) error {
 	if _, isProblem := problem.As(refusal); isProblem {
 		return refusal
 	}
-	_, err := decodeAnswer[R](stored)
-	if p, refused := problem.As(err); refused && p.OrderID != "" {
+	if p, refused := problem.As(stored); refused && p.OrderID != "" {
 		p.OrderID = "" // The request is still refused, but the order is another brand's.
 		return p
 	}

@@ -410,6 +410,26 @@ func TestARefusalIsOnlyForAKeyThatReachesItsRecord(t *testing.T) {
 	require.True(t, problem.Is(as(caller.Principal{}), problem.NotFound))
 }
 
+// Only the catalog knows the brand of a campaign, so the refusal of a create may be stored without it.
+func TestARefusalWithoutItsRecordIsNotForAKeyThatIsRefusedForItsBrandNow(t *testing.T) {
+	t.Parallel()
+	for _, reach := range []problem.Code{problem.BrandNotFound, problem.CampaignNotFound} {
+		pool, ctx := setup(t), request(t.Context(), 1, "k", "f")
+		refuse := func(code problem.Code, detail string) error {
+			_, err := run(ctx, pool, failing(problem.New(code, "%s", detail)))
+			return err
+		}
+		require.ErrorContains(t, refuse(problem.CampaignNotActive, "first"), "first")
+		err := refuse(reach, "now")
+		require.True(t, problem.Is(err, reach), "%v", err)
+		require.ErrorContains(t, refuse(problem.CampaignNotActive, "again"), "first", "a key that reaches the campaign again")
+
+		ctx = request(t.Context(), 1, "k2", "f")
+		require.ErrorContains(t, refuse(reach, "first"), "first")
+		require.ErrorContains(t, refuse(reach, "again"), "first", "the stored answer")
+	}
+}
+
 func TestARequestInProgressIsTriedAgainInTwoSeconds(t *testing.T) {
 	t.Parallel()
 	p, ok := problem.As(idempotency.InProgress())
