@@ -20,7 +20,7 @@ func CorrectDeliveryOf(
 	if _, err := current.admit(CorrectDelivery); err != nil {
 		return nil, err
 	}
-	if req.ExpectedVersion != nil && req.GetExpectedVersion() != record.GetVersion() {
+	if !errs.Has("expectedVersion") && req.ExpectedVersion != nil && req.GetExpectedVersion() != record.GetVersion() {
 		return nil, problem.New(problem.VersionConflict,
 			"expectedVersion is not the order's version, which is %d.", record.GetVersion())
 	}

@@ -192,6 +192,19 @@ func TestAStoredMemberThatIsInvalidMustBeSent(t *testing.T) {
 	}
 }
 
+func TestAnInvalidBodyHasNoVersion(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[ordersv1.OrderStatus]problem.Code{
+		isProcessing: problem.InvalidRequest, ordersv1.OrderStatus_ORDER_STATUS_SENT: problem.NotEditable,
+	} {
+		current, _ := stored(status)
+		errs := &fields.Errors{}
+		errs.Add("", problem.FieldInvalid, "must be JSON")
+		_, err := rules.CorrectDeliveryOf(current, &correction{ExpectedVersion: new(int64(2))}, corrected, errs)
+		require.True(t, problem.Is(err, want), "%v", err)
+	}
+}
+
 func TestTheOrderOfACorrectionsErrors(t *testing.T) {
 	t.Parallel()
 	everything := &correction{ExpectedVersion: new(int64(1)), Recipient: &delivery{
