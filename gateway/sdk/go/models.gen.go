@@ -392,7 +392,7 @@ type Money struct {
 
 // Offering A gift in a campaign, without a price.
 type Offering struct {
-	// Images The gift's images in several sizes. They open unless the campaign is in preparation.
+	// Images The gift's images in several sizes.
 	Images []Image `json:"images"`
 
 	// Name Name, in the requested locale if there is a translation.

@@ -1277,7 +1277,7 @@ export interface components {
             productId: string;
             /** @description Name, in the requested locale if there is a translation. */
             name: string;
-            /** @description The gift's images in several sizes. They open unless the campaign is in preparation. */
+            /** @description The gift's images in several sizes. */
             images: components["schemas"]["Image"][];
             /**
              * @description `NEEDS_REVIEW` while the gift is suspended in this campaign after a change of the catalog.

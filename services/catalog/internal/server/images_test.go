@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -225,15 +226,23 @@ func TestOnlyImagesInUseArePublic(t *testing.T) {
 	c := campaign(offering(p.GetId(), onDemand, nil, "S"))
 	c.Status = inPreparation
 	f.putCampaign(c)
+	listed := func() []string {
+		return postgres.Column(f.readCampaign(c.GetId()).GetOfferings()[0].GetImages(), func(i *catalogv1.Image) string {
+			return strings.TrimPrefix(i.GetUrl(), publicURL+"/catalog/images/")
+		})
+	}
+	require.Equal(t, []string{id}, listed())
 	p.State = archived
 	f.put(p)
 	require.False(t, f.open(id), "the gift left the catalog and its campaign is in preparation")
+	require.Empty(t, listed())
 	for status, expiresAt := range map[catalogv1.CampaignStatus]*timestamppb.Timestamp{
 		running: nil, completed: nil, inPreparation: timestamppb.New(time.Now().Add(-time.Minute)),
 	} {
 		c.Status, c.ExpiresAt = status, expiresAt
 		f.putCampaign(c)
 		require.True(t, f.open(id), "the campaign is %s", status)
+		require.Equal(t, []string{id}, listed())
 	}
 	for _, unknown := range []string{"", "../../etc/passwd", "ffffffffffffffffffffffffffffffff", "\x00"} {
 		require.False(t, f.open(unknown))

@@ -153,6 +153,8 @@ var offerings = postgres.Columns[offeringRow]{
     FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)`,
 		ofOffering, func(r *offeringRow) *[]SKUView { return &r.SKUs }),
 	// What a tenant of the sandbox has changed for itself does not count.
+	postgres.Field("EXISTS (SELECT FROM products p WHERE p.id = o.product_id AND "+imagesArePublic+")", ofOffering,
+		func(r *offeringRow) *bool { return &r.imagesPublic }),
 	postgres.Field("EXISTS (SELECT FROM products p WHERE p.id = $2 AND "+imagesArePublic+")", ofOrdered,
 		func(r *offeringRow) *bool { return &r.imagesPublic }),
 }
@@ -180,10 +182,13 @@ func (s *Store) Campaign(ctx context.Context, tenantID, id string, locales ...st
 	return campaignOf(rows), len(rows) > 0, err
 }
 
-// campaignOf makes a campaign from its rows. Without rows it is empty.
+// campaignOf makes a campaign from its rows, without images that the public may not see. Without rows it is empty.
 func campaignOf(rows []*offeringRow) (c CampaignView) {
 	for _, r := range rows {
 		c.CampaignHead = r.CampaignHead
+		if !r.imagesPublic {
+			r.Images = nil
+		}
 		if r.productID != nil {
 			c.Offerings = append(c.Offerings, r.OfferingView)
 		}

@@ -629,7 +629,7 @@ class Offering(TypedDict):
     name: str
     """Name, in the requested locale if there is a translation."""
     images: list[Image]
-    """The gift's images in several sizes. They open unless the campaign is in preparation."""
+    """The gift's images in several sizes."""
     status: Literal['ACTIVE', 'NEEDS_REVIEW']
     """`NEEDS_REVIEW` while the gift is suspended in this campaign after a change of the catalog."""
     supplyType: Literal['STOCKED', 'ON_DEMAND']
