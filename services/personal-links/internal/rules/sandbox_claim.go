@@ -22,6 +22,9 @@ func SandboxClaim(req *linksv1.ClaimSandboxPersonalLinkRequest, errs *fields.Err
 			Name: r.GetName(), Phone: r.GetPhone(), Email: r.Email, Street: r.GetAddress().GetStreet(), City: r.GetAddress().GetCity(),
 			PostalCode: fields.Optional(new(r.GetAddress().GetPostalCode())), Country: r.GetAddress().GetCountry(),
 		}
+		if r.GetAddress() == nil {
+			errs.Add("recipient.address", problem.FieldRequired, "is required")
+		}
 		checkRecipient(claim.GetRecipient(), "recipient.address.", errs)
 	}
 	return claim

@@ -131,6 +131,10 @@ func TestErrorsOfAClaimInTheSandbox(t *testing.T) {
 	empty.ProductId, empty.Recipient = nil, &linksv1.SandboxRecipient{}
 	_, err := f.claimInSandbox(f.post(newID()), empty)
 	requireViolations(t, err, "productId required", "recipient.name required", "recipient.phone required",
+		"recipient.address required")
+	empty.Recipient.Address = &linksv1.SandboxAddress{}
+	_, err = f.claimInSandbox(f.post(newID()), empty)
+	requireViolations(t, err, "productId required", "recipient.name required", "recipient.phone required",
 		"recipient.address.street required", "recipient.address.city required", "recipient.address.country required")
 	required := problem.Violation{Field: "recipient.address.postalCode", Code: problem.FieldRequired, Message: "no"}
 	f.orders.Refuse(problem.Invalid(required))
