@@ -4,6 +4,9 @@ package page
 
 import (
 	"errors"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -43,6 +46,18 @@ func After(after *string, binding Binding, errs *fields.Errors) *Position {
 		return nil
 	}
 	return &position
+}
+
+// Since returns the instant of `updatedSince`, or nil, recording a violation when it is none. It is rounded up to the whole
+// microseconds of stored times, so that nothing is listed that changed before it.
+func Since(value *timestamppb.Timestamp, errs *fields.Errors) *timestamppb.Timestamp {
+	if value == nil {
+		return nil
+	}
+	if !value.IsValid() {
+		errs.Add("updatedSince", problem.FieldInvalid, "must be an instant between the years 1 and 9999")
+	}
+	return timestamppb.New(value.AsTime().Add(time.Microsecond - time.Nanosecond).Truncate(time.Microsecond))
 }
 
 // Part is an optional filter as a part of a cursor's binding: absent differs from empty.

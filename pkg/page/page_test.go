@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
@@ -23,6 +24,18 @@ func TestLimits(t *testing.T) {
 		page.Limit(&limit, &errs)
 		require.Equal(t, "limit", errs.List()[0].Field)
 	}
+}
+
+func TestUpdatedSinceIsRoundedUpToMicroseconds(t *testing.T) {
+	t.Parallel()
+	var errs fields.Errors
+	require.Nil(t, page.Since(nil, &errs))
+	for nanos, want := range map[int32]int32{0: 0, 1: 1000, 1000: 1000, 999_999_999: 1_000_000_000} {
+		require.Equal(t, time.Unix(1, int64(want)).UTC(), page.Since(&timestamppb.Timestamp{Seconds: 1, Nanos: nanos}, &errs).AsTime())
+	}
+	require.NoError(t, errs.Err())
+	page.Since(&timestamppb.Timestamp{Nanos: -1}, &errs)
+	require.Equal(t, "updatedSince", errs.List()[0].Field)
 }
 
 func TestCursors(t *testing.T) {

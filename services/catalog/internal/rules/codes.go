@@ -5,11 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/language"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -140,18 +138,6 @@ func ReadLocale(value string, supported []string, errs *fields.Errors) string {
 		errs.Add("locale", problem.FieldNotEnabled, "must be one of the supported locales: "+strings.Join(supported, ", "))
 	}
 	return value
-}
-
-// ReadSince returns the instant in whole microseconds, or nil.
-func ReadSince(value *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
-	if value == nil {
-		return nil
-	}
-	if value.CheckValid() != nil {
-		errs.Add("updatedSince", problem.FieldInvalid, "must be an instant between the years 1 and 9999")
-	}
-	since := value.AsTime().Truncate(time.Microsecond)
-	return &since
 }
 
 // MaxSelection is how many gifts a selection from the catalog can name.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -64,7 +65,7 @@ func (s *service) view(ctx context.Context, req viewRequest, errs *fields.Errors
 // productsQuery is a valid ListProducts request. Without since it is a page of a load: the reading of all listed gifts.
 type productsQuery struct {
 	view  store.View
-	since *time.Time
+	since *timestamppb.Timestamp
 	// after is nil on the first page of a load.
 	after *page.Position
 	limit int
@@ -125,19 +126,19 @@ func (s *service) readProductsQuery(ctx context.Context, req *catalogv1.ListProd
 	if err != nil {
 		return productsQuery{}, err
 	}
-	q := productsQuery{view: view, since: rules.ReadSince(req.GetUpdatedSince(), errs)}
+	q := productsQuery{view: view, since: page.Since(req.GetUpdatedSince(), errs)}
 	q.bind = page.Bind("catalog/products", view.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
 	q.after = page.After(req.After, q.bind, errs)
 	if q.after == nil && q.since != nil {
-		q.after = &page.Position{Time: *q.since, ID: uuid.Nil.String()} // No gift has the nil UUID.
+		q.after = &page.Position{Time: q.since.AsTime(), ID: uuid.Nil.String()} // No gift has the nil UUID.
 	}
 	q.limit = page.Limit(req.Limit, errs) // The limit is not part of the cursor's binding.
 	return q, errs.Err()
 }
 
-func sinceText(since *time.Time) string {
+func sinceText(since *timestamppb.Timestamp) string {
 	if since == nil {
 		return ""
 	}
-	return since.Format(time.RFC3339Nano)
+	return since.AsTime().Format(time.RFC3339Nano)
 }

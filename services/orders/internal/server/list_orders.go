@@ -24,6 +24,7 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 	}
 	errs := caller.RequestErrors(ctx)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
+	req.UpdatedSince = page.Since(req.GetUpdatedSince(), errs)
 	limit, binding := page.Limit(req.Limit, errs), page.BindRequest("orders", p.TenantID, req)
 	after := page.After(req.After, binding, errs)
 	if err := errs.Err(); err != nil {

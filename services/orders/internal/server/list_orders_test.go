@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/page/pagetest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -24,6 +26,17 @@ func TestEachFilterFiltersAndBindsTheCursor(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, resp.GetItems())
 	})
+}
+
+func TestNoOrderIsListedThatChangedBeforeTheInstant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	changed := f.placeOne(t, "o-1").GetUpdatedAt().AsTime()
+	for since, want := range map[time.Time]int{changed: 1, changed.Add(time.Nanosecond): 0} {
+		resp, err := f.ListOrders(f.keyContext(t, ""), &ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(since)})
+		require.NoError(t, err)
+		require.Len(t, resp.GetItems(), want, since)
+	}
 }
 
 func TestEachFilterOfASearchFiltersAndBindsTheCursor(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -20,7 +19,7 @@ import (
 // List is a page of the orders that a key may see.
 type List struct {
 	Key caller.Principal
-	// Filters are those of the request. What is nil does not filter.
+	// Filters are those of the request. What is nil does not filter. UpdatedSince is in whole microseconds, as stored times are.
 	Filters *ordersv1.ListOrdersRequest
 	After   *page.Position
 	Limit   int
@@ -122,8 +121,7 @@ func (l List) parts() []List {
 	placed, before := l, l
 	placed.changedSince, placed.placedSince = nil, by.GetUpdatedSince()
 	before.placedBefore = by.GetUpdatedSince()
-	// The database keeps microseconds.
-	if l.After != nil && l.After.Time.Before(by.GetUpdatedSince().AsTime().Truncate(time.Microsecond)) {
+	if l.After != nil && l.After.Time.Before(by.GetUpdatedSince().AsTime()) {
 		return []List{before}
 	}
 	return []List{placed, before}

@@ -3,9 +3,6 @@ package server
 import (
 	"context"
 	"strconv"
-	"time"
-
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
@@ -26,7 +23,7 @@ func (s *Server) ListPersonalLinks(
 	}
 	errs := caller.RequestErrors(ctx)
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
-	req.UpdatedSince = roundUp(req.GetUpdatedSince(), errs)
+	req.UpdatedSince = page.Since(req.GetUpdatedSince(), errs)
 	if _, known := enumname.Of(req.GetStatus().Descriptor()).Name(req.GetStatus().Number()); req.Status != nil && !known {
 		errs.Add("status", problem.FieldInvalid, "must be a status of a personal link")
 	}
@@ -48,18 +45,6 @@ func (s *Server) ListPersonalLinks(
 		return page.Position{Time: at.AsTime(), ID: last.GetId()}
 	})
 	return &linksv1.ListPersonalLinksResponse{Items: items, NextCursor: next}, nil
-}
-
-// roundUp rounds to the whole microseconds of stored times, so that a link that changed before the instant is not listed.
-func roundUp(since *timestamppb.Timestamp, errs *fields.Errors) *timestamppb.Timestamp {
-	if since == nil {
-		return nil
-	}
-	if !since.IsValid() {
-		errs.Add("updatedSince", problem.FieldInvalid, "must be an instant")
-		return nil
-	}
-	return timestamppb.New(since.AsTime().Add(time.Microsecond - time.Nanosecond).Truncate(time.Microsecond))
 }
 
 // ListPersonalLinkBatch lists a batch in the order of its recipients.
