@@ -131,6 +131,16 @@ func TestARepetitionGetsItsOrderWhateverHasChanged(t *testing.T) {
 	}
 }
 
+func TestARefusedOrderIsOnlyForAKeyThatReachesItsBrand(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	f.catalog.checkError = problem.New(problem.ProductNotAvailable, "no")
+	_, err := f.PlaceOrder(f.keyContext(t, "k", brandID), request("o-1"))
+	require.True(t, problem.Is(err, problem.ProductNotAvailable), "%v", err)
+	_, err = f.PlaceOrder(f.keyContext(t, "k", otherBrand), request("o-1"))
+	require.True(t, problem.Is(err, problem.BrandNotFound), "%v", err)
+}
+
 func TestAFailureOfTheDatabaseIsNoProblem(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -187,6 +189,19 @@ func TestProblemsOfTheWholeBatch(t *testing.T) {
 	}
 	require.Zero(t, f.count(t, "links"))
 	require.Zero(t, f.count(t, "outbox"))
+}
+
+func TestARefusedBatchIsOnlyForAKeyThatReachesItsCampaign(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.catalog.failure = problem.New(problem.CampaignNotActive, "no")
+	_, err := f.client.CreatePersonalLinks(f.post("k", f.brand), f.toCampaign(ann()))
+	require.True(t, problem.Is(err, problem.CampaignNotActive), "%v", err)
+	f.catalog.failure = nil
+	var header metadata.MD
+	_, err = f.client.CreatePersonalLinks(f.post("k", newID()), f.toCampaign(ann()), grpc.Header(&header))
+	require.True(t, problem.Is(err, problem.CampaignNotFound), "%v", err)
+	require.Empty(t, header.Get(caller.ReplayedHeader))
 }
 
 func TestAListThatTheEdgeCutsShortHasTooManyRecipients(t *testing.T) {
