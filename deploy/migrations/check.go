@@ -57,7 +57,8 @@ var (
 
 	contract     = regexp.MustCompile(`(?m)^\s*--[ \t]*contract:[ \t]*\S`)
 	noTx         = regexp.MustCompile(`(?m)^\s*--\s*\+goose\s+NO\s+TRANSACTION\b`)
-	concurrently = regexp.MustCompile(`(?is)^CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\b`)
+	concurrently = regexp.MustCompile(`(?is)^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)`)
+	dropsIndex   = regexp.MustCompile(`(?is)^DROP\s+INDEX\s+CONCURRENTLY\s+IF\s+EXISTS\s+([\w."]+)$`)
 	creates      = regexp.MustCompile(`(?is)^CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)`)
 	alters       = regexp.MustCompile(`(?is)^ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?(?:ONLY\s+)?([\w."]+)\s+(.*)$`)
 	touches      = regexp.MustCompile(`(?is)^(?:UPDATE|DELETE\s+FROM|CREATE\s+(?:UNIQUE\s+)?INDEX\b.*?\bON|TRUNCATE(?:\s+TABLE)?)` +
@@ -67,11 +68,15 @@ var (
 // Check returns the statements of a migration that break the rule, with the reasons.
 func Check(text string) []string {
 	var wrong []string
-	own := map[string]bool{} // The tables that this file creates.
-	var altered string       // An existing table that it alters.
+	own := map[string]bool{}     // The tables that this file creates.
+	dropped := map[string]bool{} // The indexes that it has dropped.
+	var altered string           // An existing table that it alters.
 	for _, s := range split(text) {
 		if made := creates.FindStringSubmatch(s.sql); made != nil {
 			own[made[1]] = true
+		}
+		if drop := dropsIndex.FindStringSubmatch(s.sql); drop != nil {
+			dropped[drop[1]] = true
 		}
 		if s.excused || own[tableOf(s.sql)] {
 			continue
@@ -83,8 +88,14 @@ func Check(text string) []string {
 			}
 			altered = alter[1]
 		}
-		if concurrently.MatchString(s.sql) && !noTx.MatchString(text) {
-			wrong = append(wrong, fmt.Sprintf("%s: CONCURRENTLY needs `-- +goose NO TRANSACTION`", s.firstLine()))
+		if built := concurrently.FindStringSubmatch(s.sql); built != nil {
+			if !noTx.MatchString(text) {
+				wrong = append(wrong, s.firstLine()+": CONCURRENTLY needs `-- +goose NO TRANSACTION`")
+			}
+			if !dropped[built[1]] {
+				wrong = append(wrong, fmt.Sprintf("%s: fails after an interrupted build: begin with DROP INDEX CONCURRENTLY IF EXISTS %s",
+					s.firstLine(), built[1]))
+			}
 		}
 	}
 	return wrong

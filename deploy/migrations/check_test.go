@@ -42,7 +42,12 @@ func TestStatementsThatBreakTheRule(t *testing.T) {
 		`ALTER TABLE orders ADD CONSTRAINT once UNIQUE (note)`,
 		`CREATE INDEX orders_note ON orders (note)`,
 		`CREATE UNIQUE INDEX orders_note ON orders (note)`,
-		`CREATE INDEX CONCURRENTLY orders_note ON orders (note)`, // It runs in a transaction.
+		// It runs in a transaction.
+		`DROP INDEX CONCURRENTLY IF EXISTS orders_note; CREATE INDEX CONCURRENTLY orders_note ON orders (note)`,
+		// It fails if an interrupted build has left the index.
+		"-- +goose NO TRANSACTION\nCREATE INDEX CONCURRENTLY orders_note ON orders (note)",
+		"-- +goose NO TRANSACTION\nCREATE INDEX CONCURRENTLY IF NOT EXISTS orders_note ON orders (note)",
+		"-- +goose NO TRANSACTION\nDROP INDEX CONCURRENTLY IF EXISTS orders_a; CREATE INDEX CONCURRENTLY orders_note ON orders (note)",
 		`ALTER TABLE orders ADD COLUMN a int; ALTER TABLE orders ADD COLUMN b int; ALTER TABLE lines ADD COLUMN a int`,
 		"-- contract:\nDROP TABLE orders",
 		"CREATE TABLE others (id int); DROP TABLE orders",
@@ -67,7 +72,7 @@ func TestStatementsThatExpand(t *testing.T) {
 		`ALTER TABLE orders ADD CONSTRAINT once UNIQUE USING INDEX orders_note`,
 		`ALTER TYPE status ADD VALUE 'c'`,
 		`CREATE TABLE notes (id int); ALTER TABLE notes ADD CHECK (id > 0); ALTER TABLE orders ADD COLUMN note text`,
-		"-- +goose NO TRANSACTION\nCREATE INDEX CONCURRENTLY orders_note ON orders (note)",
+		"-- +goose NO TRANSACTION\nDROP INDEX CONCURRENTLY IF EXISTS orders_note; CREATE INDEX CONCURRENTLY orders_note ON orders (note)",
 		"CREATE OR REPLACE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $body$ BEGIN UPDATE orders SET a = 1; DELETE FROM b; END $body$",
 		"-- Nobody drops it; DROP TABLE orders\nCREATE TABLE a (id int)",
 		"-- contract: read by no version since 1.4\nALTER TABLE orders DROP COLUMN note",

@@ -10,7 +10,8 @@
 //   - no column, table, type, view or function is dropped, renamed or given another type, no default is dropped;
 //   - no NOT NULL column is added without a default, and no existing column becomes NOT NULL;
 //   - a default that differs by row is given in a later statement than its column, which would rewrite the table;
-//   - an index on an existing table is made CONCURRENTLY, in its own file with `-- +goose NO TRANSACTION`;
+//   - an index on an existing table is made CONCURRENTLY, in its own file with `-- +goose NO TRANSACTION`, which first drops it
+//     IF EXISTS: a build that is interrupted leaves an invalid index, and the migration must be repeatable;
 //   - a constraint on an existing table is added NOT VALID, and validated in a later file;
 //   - one existing table is altered in a file, because the previous version may lock two tables in another order;
 //   - rows are changed by the code in small batches, not by an UPDATE or DELETE of the migration.
