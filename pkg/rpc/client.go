@@ -70,7 +70,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
 	peers := newOlderPeers(to.Service, tel.Logger)
-	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
+	conn, err := grpc.NewClient(instancesScheme+":///"+strings.Join(to.addrs(), ","),
 		grpc.WithResolvers(instances{}),
 		grpc.WithTransportCredentials(creds),
 		grpc.WithChainUnaryInterceptor(peers.interceptors(tel, more)...),

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -86,12 +87,21 @@ type Target struct {
 	TLS identity.Config
 }
 
+// addrs returns the addresses of the list. There may be spaces around them.
+func (t Target) addrs() []string {
+	addrs := strings.Split(t.Addr, ",")
+	for i, addr := range addrs {
+		addrs[i] = strings.TrimSpace(addr)
+	}
+	return addrs
+}
+
 func (t Target) credentials(tel *telemetry.Telemetry) (credentials.TransportCredentials, error) {
 	if err := t.TLS.Validate(); err != nil {
 		return nil, err
 	}
 	if !t.TLS.Secure() {
-		return insecure.NewCredentials(), requireLoopback(t.Addr)
+		return insecure.NewCredentials(), requireLoopback(t.addrs()...)
 	}
 	files, err := openIdentity(t.TLS, tel)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -85,6 +86,20 @@ func TestCallsGoToEveryInstance(t *testing.T) {
 		require.NoError(t, call(t.Context(), conn))
 		return a.calls.Load() > 2 && b.calls.Load() > 2
 	}, waitLimit, often)
+}
+
+func TestAListOfInstancesMayHaveSpaces(t *testing.T) {
+	t.Parallel()
+	a, b := newInstance(t, 0, nothing), newInstance(t, 0, nothing)
+	conn := dialAll(t, a.addr+", "+b.addr)
+	a.end(t)
+	require.NoError(t, call(t.Context(), conn))
+	require.EqualValues(t, 1, b.calls.Load())
+
+	old := anyMethod(t, func(*grpc.Server) error { return nil }) // It reports no level.
+	peer, err := rpc.NewPeer(rpc.Target{Service: identity.Orders, Addr: b.addr + ", " + old}, telemetry.Discard())
+	require.NoError(t, err)
+	require.ErrorContains(t, peer.Check(t.Context(), identity.Gateway), "orders at "+old+" has contract level 0")
 }
 
 func TestInstancesThatRestartInTurnFailNoCall(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -79,7 +78,7 @@ func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 	defer cancel()
 	needed := levelNeeded(program, p.target.Service)
 	var checks errgroup.Group
-	for name := range strings.SplitSeq(p.target.Addr, ",") {
+	for _, name := range p.target.addrs() {
 		host, port, err := net.SplitHostPort(name)
 		if err != nil {
 			return fmt.Errorf("address of %s: %w", p.target.Service, err)

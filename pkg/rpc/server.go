@@ -22,7 +22,6 @@ import (
 	"net"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -212,8 +211,8 @@ func (s *Server) drain() {
 	s.GracefulStop()
 }
 
-func requireLoopback(addrs string) error {
-	for addr := range strings.SplitSeq(addrs, ",") {
+func requireLoopback(addrs ...string) error {
+	for _, addr := range addrs {
 		host, _, err := net.SplitHostPort(addr)
 		if err != nil {
 			return fmt.Errorf("grpc address: %w", err)
