@@ -56,18 +56,51 @@ func TestAutoscalingKeepsTheNumberOfInstances(t *testing.T) {
 
 func TestAPodIsRestartedWhenAReferencedObjectChanged(t *testing.T) {
 	t.Parallel()
-	secret := func(name, version string) *core.Secret {
-		return &core.Secret{ObjectMeta: meta.ObjectMeta{Name: name, Namespace: chart.Release, ResourceVersion: version}}
+	const values = `
+authorities: {configMap: {name: ca}}
+extraEnv: [{name: A, valueFrom: {secretKeyRef: {name: variable, key: a}}}]
+extraEnvFrom: [{configMapRef: {name: variables}}]
+extraVolumes: [{name: files, projected: {sources: [{secret: {name: files}}]}}]
+orders: {extraEnvFrom: [{secretRef: {name: own}}]}
+events: {extraEnvFrom: [{secretRef: {name: other}}]}
+rollOnChange: `
+	// rolled returns the annotations of the pods if the object with the name, if there is one, has changed.
+	rolled := func(on, changed string) map[string]string {
+		of := func(name string) meta.ObjectMeta {
+			version := "1"
+			if name == changed {
+				version = "2"
+			}
+			return meta.ObjectMeta{Name: name, Namespace: chart.Release, ResourceVersion: version}
+		}
+		var live []runtime.Object
+		for _, name := range []string{"gifting-orders", "gifting-events", "variable", "files", "own", "other"} {
+			live = append(live, &core.Secret{ObjectMeta: of(name)})
+		}
+		for _, name := range []string{"ca", "variables"} {
+			live = append(live, &core.ConfigMap{ObjectMeta: of(name)})
+		}
+		return upgraded(t, values+on, live...).Spec.Template.Annotations
 	}
-	bundle := func(version string) *core.ConfigMap {
-		return &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Name: "ca", Namespace: chart.Release, ResourceVersion: version}}
+	before := rolled("true", "")
+	for _, needed := range []string{"gifting-orders", "ca", "variable", "variables", "files", "own"} {
+		require.NotEqual(t, before, rolled("true", needed), needed)
 	}
-	rolled := func(on string, live ...runtime.Object) map[string]string {
-		return upgraded(t, `{"rollOnChange": `+on+`, "authorities": {"configMap": {"name": "ca"}}}`, live...).Spec.Template.Annotations
+	for _, foreign := range []string{"gifting-events", "other"} {
+		require.Equal(t, before, rolled("true", foreign), foreign)
 	}
-	before := rolled("true", secret("gifting-orders", "1"), secret("gifting-events", "1"), bundle("1"))
-	require.Equal(t, before, rolled("true", secret("gifting-orders", "1"), secret("gifting-events", "2"), bundle("1")))
-	require.NotEqual(t, before, rolled("true", secret("gifting-orders", "2"), secret("gifting-events", "1"), bundle("1")))
-	require.NotEqual(t, before, rolled("true", secret("gifting-orders", "1"), secret("gifting-events", "1"), bundle("2")))
-	require.Equal(t, rolled("false", secret("gifting-orders", "1")), rolled("false", secret("gifting-orders", "2")))
+	require.Equal(t, rolled("false", ""), rolled("false", "gifting-orders"))
+}
+
+func TestAPodIsRestartedWhenAnExtraObjectThatItNeedsChanges(t *testing.T) {
+	t.Parallel()
+	rolled := func(content string) map[string]string {
+		return upgraded(t, `
+rollOnChange: true
+migrations: {enabled: false}
+extraEnvFrom: [{configMapRef: {name: added}}]
+extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: added}, data: {A: "`+content+`"}}]`).Spec.Template.Annotations
+	}
+	require.Equal(t, rolled("1"), rolled("1"))
+	require.NotEqual(t, rolled("1"), rolled("2"))
 }

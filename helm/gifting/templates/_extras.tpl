@@ -92,24 +92,61 @@ program starts: their checksum restarts it.
 {{- end }}
 
 {{/*
-The versions of the Secrets and ConfigMaps from which a pod takes its variables and authorities, as the cluster has them. Without
-a cluster, such as for helm template, it is empty. The certificate is not among them: a running pod reads a renewed one.
+The versions of the Secrets and ConfigMaps from which a pod takes its variables, authorities and extraVolumes, as the cluster has
+them; without a cluster, such as for helm template, there are none. One of extraObjects counts as it will be. Certificates are not
+among them: a running pod reads a renewed one.
 */}}
 {{- define "gifting.references" -}}
-{{- $names := list }}
-{{- range $_, $place := .component.secrets }}{{ $names = append $names (printf "Secret/%s" (index $.values.secrets $place).name) }}{{ end }}
-{{- with .root.Values.authorities }}
-{{- $names = append $names (printf "ConfigMap/%s" .configMap.name) }}
-{{- $names = append $names (printf "Secret/%s" .secret.name) }}
-{{- end }}
-{{- $names = append $names (printf "Secret/%s" .root.Values.telemetry.otlpHeaders.name) }}
+{{- $variables := concat (include "gifting.environment" . | fromYamlArray) (include "gifting.servingEnvironment" . | fromYamlArray) }}
+{{- $names := include "gifting.named" (merge (dict "variables" $variables "kinds" (list "configMap" "secret") "optional" true) .) | fromYamlArray }}
 {{- if has "kafka" .component.uses }}{{ $names = append $names (printf "Secret/%s" .root.Values.kafka.tls.ca.name) }}{{ end }}
-{{- with get .values "images" }}{{ $names = append $names (printf "Secret/%s" .credentialsSecret) }}{{ end }}
-{{- range $names | uniq | sortAlpha }}
+{{- $added := include "gifting.extraObjects" .root | fromYaml }}
+{{- /* A change of the ConfigMap that the chart makes has a checksum of its own. */}}
+{{- range without $names (printf "ConfigMap/%s" (include "gifting.authoritiesName" .)) | uniq | sortAlpha }}
 {{- $kind := dir . }}
 {{- $name := trimPrefix (printf "%s/" $kind) . }}
+{{- if hasKey $added . }}
+{{ . }} {{ get $added . | toJson }}
+{{- else }}
 {{- with and $name (lookup "v1" $kind $.root.Release.Namespace $name) }}
 {{ $kind }} {{ $name }} {{ .metadata.uid }} {{ .metadata.resourceVersion }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+The objects that a pod needs for its variables, extraEnvFrom, authorities and extraVolumes, as Kind/name. Takes root, values,
+variables, the kinds of the objects as volumes name them, and optional: whether those that may be missing count.
+*/}}
+{{- define "gifting.named" -}}
+{{- $sources := list }}
+{{- range include "gifting.added" (merge (dict "key" "extraEnvFrom") .) | fromYamlArray }}{{ $sources = append $sources . }}{{ end }}
+{{- range .variables }}{{ $sources = append $sources (get . "valueFrom") }}{{ end }}
+{{- range include "gifting.commonVolumes" . | fromYamlArray }}
+{{- $sources = concat (append $sources .) (dig "projected" "sources" list .) }}
+{{- end }}
+{{- $names := list }}
+{{- range $source := compact $sources }}
+{{- range $kind := $.kinds }}
+{{- with coalesce (get $source $kind) (get $source (printf "%sRef" $kind)) (get $source (printf "%sKeyRef" $kind)) }}
+{{- if or $.optional (not (get . "optional")) }}
+{{- $names = append $names (printf "%s/%s" (title $kind) (coalesce (get . "name") (get . "secretName") (get . "claimName"))) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toYaml $names }}
+{{- end }}
+
+{{/* The extraObjects by Kind/name. A text may hold several. */}}
+{{- define "gifting.extraObjects" -}}
+{{- $objects := dict }}
+{{- range .Values.extraObjects }}
+{{- range regexSplit "(?m)^---" (tpl (kindIs "string" . | ternary . (toYaml .)) $) -1 }}
+{{- $object := fromYaml . }}
+{{- $_ := set $objects (printf "%s/%s" (get $object "kind") (dig "metadata" "name" "" $object)) $object }}
+{{- end }}
+{{- end }}
+{{- toYaml $objects }}
 {{- end }}
