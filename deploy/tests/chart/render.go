@@ -3,6 +3,8 @@
 package chart
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -122,7 +124,8 @@ func decodeAll(files map[string]string) (Objects, error) {
 
 var errKind = errors.New("the chart makes no objects of this kind")
 
-// decode reads a rendered file. A field that Kubernetes does not know, or knows with another type, is an error.
+// decode reads a rendered file. A field that Kubernetes does not know, or knows with another type, is an error. Only JSON shows
+// the types: yaml.UnmarshalStrict turns the number of a text that is not quoted into that text, and an API server refuses it.
 func decode(text string) (Objects, error) {
 	var objects Objects
 	for document := range strings.SplitSeq("\n"+text, "\n---") {
@@ -138,7 +141,13 @@ func decode(text string) (Objects, error) {
 			return nil, fmt.Errorf("%w: %s %s", errKind, kind.APIVersion, kind.Kind)
 		}
 		object := newObject()
-		if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
+		fields, err := yaml.YAMLToJSONStrict([]byte(document))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind.Kind, err)
+		}
+		decoder := json.NewDecoder(bytes.NewReader(fields))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(object); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", kind.Kind, object.GetName(), err)
 		}
 		objects = append(objects, object)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
+	core "k8s.io/api/core/v1"
 
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/deploy/tests/chart"
@@ -103,6 +104,22 @@ func refused(t *testing.T, over map[string]any) []string {
 		}
 	}
 	return found
+}
+
+// Kubernetes replaces $(NAME) by the value of a variable, and $$ by $.
+func TestADollarOfASettingIsNotReplacedByKubernetes(t *testing.T) {
+	t.Parallel()
+	env := templates(render(t, `
+publicUrl: https://api.example.com/$(HOME)/api/public/v1
+kafka: {topic: x, sasl: {users: {events: "a$$b"}}}
+orders: {settings: {GIFTING_OPERATOR_NAME: "$$ and $(GIFTING_GRPC_ADDR)"}}`))
+	for owner, want := range map[string]core.EnvVar{
+		"gifting-gateway": {Name: "GIFTING_PUBLIC_URL", Value: "https://api.example.com/$$(HOME)/api/public/v1"},
+		"gifting-events":  {Name: "GIFTING_KAFKA_SASL_USER", Value: "a$$$$b"},
+		"gifting-orders":  {Name: "GIFTING_OPERATOR_NAME", Value: "$$$$ and $$(GIFTING_GRPC_ADDR)"},
+	} {
+		require.Contains(t, env[owner].Spec.Containers[0].Env, want)
+	}
 }
 
 func TestPortsOfPoliciesAreThoseOfTheAddresses(t *testing.T) {

@@ -9,12 +9,12 @@
 {{- end }}
 {{- range .component.settings }}
 - name: GIFTING_{{ . }}
-  value: {{ index $settings . | quote }}
+  value: {{ include "gifting.literal" (index $settings .) }}
 {{- end }}
 {{- if has "kafka" .component.uses }}
 {{- range $setting, $value := include "gifting.kafkaSettings" . | fromYaml }}
 - name: GIFTING_{{ $setting }}
-  value: {{ $value | quote }}
+  value: {{ include "gifting.literal" $value }}
 {{- end }}
 {{- end }}
 {{- range .component.calls }}
@@ -30,15 +30,20 @@
 - name: GIFTING_{{ $setting }}
   valueFrom:
     secretKeyRef:
-      name: {{ $reference.name }}
-      key: {{ $reference.key }}
+      name: {{ $reference.name | quote }}
+      key: {{ $reference.key | quote }}
 {{- end }}
 {{- end }}
 {{- range $setting, $value := .values.settings }}
 - name: {{ $setting }}
-  value: {{ $value | quote }}
+  value: {{ include "gifting.literal" $value }}
 {{- end }}
 {{- include "gifting.commonEnvironment" . }}
+{{- end }}
+
+{{/* The value of a variable. Kubernetes would replace $(NAME) by the value of another variable, and $$ by $. Takes the text. */}}
+{{- define "gifting.literal" -}}
+{{ replace "$" "$$" . | quote }}
 {{- end }}
 
 {{/* The memory that Go may use: 90 % of the limit, because Go does not count all memory. Takes resources. */}}
@@ -67,12 +72,12 @@
 - name: AWS_ACCESS_KEY_ID
   valueFrom:
     secretKeyRef:
-      name: {{ .values.images.credentialsSecret }}
+      name: {{ .values.images.credentialsSecret | quote }}
       key: access-key-id
 - name: AWS_SECRET_ACCESS_KEY
   valueFrom:
     secretKeyRef:
-      name: {{ .values.images.credentialsSecret }}
+      name: {{ .values.images.credentialsSecret | quote }}
       key: secret-access-key
 {{- end }}
 {{ include "gifting.memory" .values.resources }}
@@ -108,8 +113,8 @@
 - name: OTEL_EXPORTER_OTLP_HEADERS
   valueFrom:
     secretKeyRef:
-      name: {{ .name }}
-      key: {{ .key }}
+      name: {{ .name | quote }}
+      key: {{ .key | quote }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -30,9 +30,9 @@ OTLP, Kafka and webhooks alike, because all of them take the authorities of the 
       {{- with get $authorities $kind }}
       {{- if .name }}
       - {{ $kind }}:
-          name: {{ .name }}
+          name: {{ .name | quote }}
           items:
-            - key: {{ .key }}
+            - key: {{ .key | quote }}
               path: {{ lower $kind }}.crt
       {{- end }}
       {{- end }}

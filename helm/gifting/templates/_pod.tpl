@@ -44,7 +44,7 @@ enableServiceLinks: false
 {{- with .root.Values.image.pullSecrets }}
 imagePullSecrets:
 {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
 {{- end }}
 {{- end }}
 securityContext:
@@ -56,7 +56,7 @@ securityContext:
 {{- end }}
 {{- end }}
 {{- with .root.Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- end }}
 
@@ -64,7 +64,7 @@ priorityClassName: {{ . }}
 {{- define "gifting.spread" -}}
 {{- $spread := merge (dict) (get .values "topologySpread" | default dict) .root.Values.topologySpread }}
 {{- range $key := $spread.keys }}
-- topologyKey: {{ $key }}
+- topologyKey: {{ $key | quote }}
   maxSkew: 1
   whenUnsatisfiable: {{ $spread.whenUnsatisfiable }}
   matchLabelKeys: [pod-template-hash]
@@ -113,17 +113,17 @@ readinessProbe:
 {{- if .name }}
 - name: kafka-ca
   secret:
-    secretName: {{ .name }}
+    secretName: {{ .name | quote }}
     defaultMode: 0440
     items:
-      - key: {{ .key }}
+      - key: {{ .key | quote }}
         path: ca.crt
 {{- end }}
 {{- end }}
 {{- with get .root.Values.kafka.tls.certificates .name }}
 - name: kafka
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
 {{- end }}
