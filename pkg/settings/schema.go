@@ -2,6 +2,8 @@ package settings
 
 import (
 	"log/slog"
+	"math"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -12,7 +14,7 @@ type Schema struct {
 	Type string `json:"type"`
 	// Words are the words of the rule oneof and the schemes of the rule url.
 	Words []string `json:"words,omitempty"`
-	// Min and Max are bounds of a number, or of a duration in seconds.
+	// Min and Max are bounds of a number, or of a duration in seconds. A number of 32 bits always has a Max.
 	Min     *float64 `json:"min,omitempty"`
 	Max     *float64 `json:"max,omitempty"`
 	Default string   `json:"default,omitempty"`
@@ -33,6 +35,9 @@ func (f Field) Schema() Schema {
 				s.Words = strings.Split(r.argument, "|")
 			}
 		}
+	}
+	if s.Max == nil && f.into.Kind() == reflect.Int32 {
+		s.Max = new(float64(math.MaxInt32))
 	}
 	return s
 }

@@ -24,7 +24,7 @@ func TestAFieldDescribesItsValues(t *testing.T) {
 		"PEERS":  `{"type": "hostports"}`,
 		"URL":    `{"type": "url", "words": ["postgres", "postgresql"]}`,
 		"WAIT":   `{"type": "duration", "min": 1, "max": 3600}`,
-		"COUNT":  `{"type": "number", "min": 1}`,
+		"COUNT":  `{"type": "number", "min": 1, "max": 2147483647}`,
 		"WORD":   `{"type": "oneof", "words": ["production", "sandbox"]}`,
 		"FLAG":   `{"type": "bool"}`,
 		"LEVEL":  `{"type": "level"}`,

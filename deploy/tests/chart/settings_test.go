@@ -28,6 +28,7 @@ var candidates = []string{
 	"UTC", "Europe/Stockholm", "utc +1", "on", "off", "12345::", "::ffff", "1:2:3:4:5:6:7:8", "1::2::3", "fe80::/10",
 	"Mon-Fri 08:00-18:00", "Mon-Fri 08:00-18:00; Sat 10:00-24:00", "Mon-Fri 18:00-08:00", "Mo-Fr 08:00-18:00", "8-18",
 	"Mon 25:00-26:00", "Mon 08:00-18:00;",
+	"720h ", "INFO\n", " true", "1 ", " 10.0.0.1 ", "3000000000",
 }
 
 // notCompared are settings whose values no template can check completely, and one that also depends on another.

@@ -105,12 +105,15 @@ after the installation. files/settings.json has the types; `make configuration` 
   "zone" "is not a time zone"
   "hostports" "is not a list of host:port, separated by commas"
   "web" "is not an http or https URL without query and fragment" }}
-{{- $lists := list "networks" "hostports" }}
 {{- $form := get $forms .type.type }}
-{{- $parts := ternary (splitList "," .value) (list .value) (has .type.type $lists) }}
+{{- $parts := list .value }}
+{{- if has .type.type (list "networks" "hostports") }}
+{{- $parts = list }}
+{{- range splitList "," .value }}{{ $parts = append $parts (trim .) }}{{ end }}
+{{- end }}
 {{- $wrong := "" }}
 {{- range $parts }}
-{{- if and $form (not (regexMatch $form (trim .))) }}
+{{- if and $form (not (regexMatch $form .)) }}
 {{- $wrong = get $says $.type.type }}
 {{- end }}
 {{- end }}
@@ -201,6 +204,7 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- define "gifting.wrongImages" -}}
 {{- $images := .Values.catalog.images }}
 {{- $wrong := list }}
+{{- $known := list "create_dir" "dir_file_mode" "metadata" "no_tmp_dir" }}
 {{- if hasPrefix "file:" $images.url }}
 {{- if not $images.existingClaim }}
 {{- $wrong = append $wrong "catalog.images.url is a folder, but catalog.images.existingClaim names no volume for it" }}
@@ -218,13 +222,8 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- if not (regexMatch "^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]([?]|$)" $images.url) }}
 {{- $wrong = append $wrong "catalog.images.url is not s3:// with the name of a bucket; a folder in it is the parameter prefix" }}
 {{- end }}
-{{- $known := list "accelerate" "anonymous" "dualstack" "endpoint" "fips" "hostname_immutable" "kmskeyid" "prefix" "profile"
+{{- $known = list "accelerate" "anonymous" "dualstack" "endpoint" "fips" "hostname_immutable" "kmskeyid" "prefix" "profile"
   "rate_limiter_capacity" "region" "request_checksum_calculation" "response_checksum_validation" "role" "ssetype" "use_path_style" }}
-{{- range regexFindAll "[?&][^=&]*" $images.url -1 }}
-{{- if not (has (substr 1 -1 .) $known) }}
-{{- $wrong = append $wrong (printf "catalog.images.url has the parameter %q, which is not one of %s" (substr 1 -1 .) (join ", " $known)) }}
-{{- end }}
-{{- end }}
 {{- with regexFind "[?&]endpoint=[^&]*" $images.url }}
 {{- $endpoint := substr 10 -1 . | replace "%3A" ":" | replace "%2F" "/" }}
 {{- if not (regexMatch "^https?://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]+)?/?$" $endpoint) }}
@@ -232,6 +231,11 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- else if gt (include "gifting.portIn" $endpoint | int) 65535 }}
 {{- $wrong = append $wrong (printf "catalog.images.url: the endpoint %q has no port of 1 to 65535" $endpoint) }}
 {{- end }}
+{{- end }}
+{{- end }}
+{{- range regexFindAll "[?&][^=&]*" $images.url -1 }}
+{{- if not (has (substr 1 -1 .) $known) }}
+{{- $wrong = append $wrong (printf "catalog.images.url has the parameter %q, which is not one of %s" (substr 1 -1 .) (join ", " $known)) }}
 {{- end }}
 {{- end }}
 {{- toYaml $wrong }}
