@@ -2,16 +2,19 @@ package bootstrap
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -177,6 +180,8 @@ func (p Plan) files(m Machine, from Sources) (map[string][]byte, error) {
 		env, err := p.environment(m, program, from)
 		errs = append(errs, err)
 		files["etc/gifting/"+string(name)+".env"] = environmentFile(env)
+		files["etc/systemd/system/gifting@"+string(name)+".service.d/stop.conf"] = fmt.Appendf(nil,
+			"[Service]\nTimeoutStopSec=%.0fs\n", math.Ceil(stopTime(program, env).Seconds()))
 		add("etc/gifting/tls/"+string(name)+".crt", certificates.Cert(name))
 		add("etc/gifting/tls/"+string(name)+".key", certificates.Key(name))
 		// One machine migrates, so only it has the login that may.
@@ -234,10 +239,20 @@ func (p Plan) environment(m Machine, program programs.Program, from Sources) (ma
 	return env, nil
 }
 
-// environmentFile has the form of systemd's EnvironmentFile.
+// stopTime is when systemd kills a stopping program: later than it takes to finish its calls, or an attempt to deliver a webhook.
+func stopTime(program programs.Program, env map[string]string) time.Duration {
+	of := func(setting string) time.Duration {
+		variable := settings.Prefix + setting
+		d, _ := time.ParseDuration(cmp.Or(env[variable], program.Settings[variable].Default)) // Load has checked it.
+		return d
+	}
+	return max(of("LAME_DUCK")+of("DRAIN_TIMEOUT"), of("WEBHOOK_TIMEOUT")) + 15*time.Second
+}
+
+// environmentFile has the form of systemd's EnvironmentFile, which a shell reads alike.
 func environmentFile(env map[string]string) []byte {
 	var text strings.Builder
-	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		text.WriteString(name + `="` + escape.Replace(env[name]) + "\"\n")
 	}

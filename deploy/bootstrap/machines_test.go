@@ -23,11 +23,13 @@ settings:
   GIFTING_CLAIM_URL: https://gifts.example.com/c
   GIFTING_IMAGES_URL: s3://gifting-images?region=eu-north-1
   GIFTING_KAFKA_BROKERS: kafka-1.example.com:9092
-  GIFTING_OPERATOR_NAME: The "Gift" \ Shop
+  GIFTING_OPERATOR_NAME: The "Gift" \ $(touch made) ` + "`touch made`" + ` $HOME
 machines:
   - {name: a, address: 10.0.0.1, programs: [gateway, orders, catalog, tenants]}
-  - {name: b, address: 10.0.0.2, programs: [gateway, orders, events, webhook], settings: {GIFTING_LOG_LEVEL: DEBUG}}
-  - {name: c, address: 10.0.0.3, firstPort: 9080, programs: [personal-links, events, webhook, tenants]}
+  - {name: b, address: 10.0.0.2, programs: [gateway, orders, events, webhook],
+     settings: {GIFTING_LOG_LEVEL: DEBUG, GIFTING_LAME_DUCK: 30s, GIFTING_DRAIN_TIMEOUT: 1m}}
+  - {name: c, address: 10.0.0.3, firstPort: 9080, programs: [personal-links, events, webhook, tenants],
+     settings: {GIFTING_WEBHOOK_TIMEOUT: 1m30s, GIFTING_WEBHOOK_LEASE: 2m}}
 `
 
 // writePlan writes a plan, and returns its path and the sources for its machines.
@@ -66,9 +68,28 @@ func TestMachines(t *testing.T) {
 	})
 	t.Run("have the settings of the plan and their own", func(t *testing.T) {
 		t.Parallel()
-		require.Contains(t, files["a/etc/gifting/orders.env"], `GIFTING_OPERATOR_NAME="The \"Gift\" \\ Shop"`)
+		require.Contains(t, files["a/etc/gifting/orders.env"],
+			"GIFTING_OPERATOR_NAME=\"The \\\"Gift\\\" \\\\ \\$(touch made) \\`touch made\\` \\$HOME\"\n")
 		require.NotContains(t, files["a/etc/gifting/orders.env"], "LOG_LEVEL")
 		require.Contains(t, files["b/etc/gifting/orders.env"], `GIFTING_LOG_LEVEL="DEBUG"`)
+	})
+	t.Run("have settings that a shell reads as systemd does", func(t *testing.T) {
+		t.Parallel()
+		shell := exec.CommandContext(t.Context(), "sh", "-c", `. "$0" && printf %s "$GIFTING_OPERATOR_NAME"`,
+			filepath.Join(out, "a/etc/gifting/orders.env"))
+		shell.Dir = t.TempDir()
+		read, err := shell.CombinedOutput()
+		require.NoError(t, err, "%s", read)
+		require.Equal(t, "The \"Gift\" \\ $(touch made) `touch made` $HOME", string(read))
+		require.NoFileExists(t, filepath.Join(shell.Dir, "made"))
+	})
+	t.Run("give a program the time that it needs to stop", func(t *testing.T) {
+		t.Parallel()
+		for unit, seconds := range map[string]string{"a/orders": "35", "b/orders": "105", "c/webhook": "105", "c/tenants": "35"} {
+			machine, program, _ := strings.Cut(unit, "/")
+			require.Equal(t, "[Service]\nTimeoutStopSec="+seconds+"s\n",
+				files[machine+"/etc/systemd/system/gifting@"+program+".service.d/stop.conf"], unit)
+		}
 	})
 	t.Run("have the secrets of their programs only", func(t *testing.T) {
 		t.Parallel()

@@ -27,7 +27,7 @@ var directives = map[string][]string{
 	"Unit":    {"Description", "Wants", "After", "StartLimitIntervalSec"},
 	"Install": {"WantedBy"},
 	"Service": {
-		"Type", "ExecStart", "Restart", "RestartSec", "TimeoutStopSec", "LimitNOFILE", "StateDirectory", "EnvironmentFile", "Environment",
+		"Type", "ExecStart", "Restart", "RestartSec", "LimitNOFILE", "StateDirectory", "EnvironmentFile", "Environment",
 		"LoadCredential", "DynamicUser", "UMask", "NoNewPrivileges", "CapabilityBoundingSet", "AmbientCapabilities", "ProtectSystem",
 		"ProtectHome", "ProtectProc", "ProtectClock", "ProtectHostname", "ProtectKernelLogs", "ProtectKernelModules",
 		"ProtectKernelTunables", "ProtectControlGroups", "PrivateDevices", "PrivateTmp", "RemoveIPC", "LockPersonality",
