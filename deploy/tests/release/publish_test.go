@@ -176,6 +176,9 @@ func (r released) testWorkflow(t *testing.T) {
 	for _, step := range strings.Fields(steps) {
 		require.Regexp(t, `run: make `+step+`\b`, string(workflow))
 	}
+	// What may publish does not run if the workflow is started by hand.
+	require.Equal(t, strings.Count(string(workflow), "environment: release\n"),
+		strings.Count(string(workflow), "    if: github.event_name == 'push' "))
 	named := command(t, r.root, nil, "make", "-n", "publish")
 	for _, a := range r.artefacts(t) {
 		if name, _, _ := strings.Cut(a.name, " "); !strings.HasPrefix(name, "platform:") || !strings.Contains(a.name, " ") {
