@@ -123,6 +123,10 @@ func (c *checker) gracePeriods() {
 			}
 			needed += part
 		}
+		// An attempt to deliver a webhook begins before the shutdown and ends at its time-out.
+		if attempt, err := time.ParseDuration(p.value("GIFTING_WEBHOOK_TIMEOUT")); err == nil {
+			needed = max(needed, attempt)
+		}
 		grace := p.spec.TerminationGracePeriodSeconds
 		if grace == nil || time.Duration(*grace)*time.Second <= needed {
 			c.report("%s is killed before it finishes its calls", p.owner)

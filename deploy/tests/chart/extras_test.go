@@ -171,6 +171,29 @@ func TestWhatIsAddedReachesEveryPodAndItsOwn(t *testing.T) {
 	require.Equal(t, map[string]string{"map": "gifting", "text": "gifting"}, made)
 }
 
+func TestAnEmptyValueOfAProgramReplacesTheCommonOne(t *testing.T) {
+	t.Parallel()
+	template := templates(render(t, `
+podLabels: {mesh: "on"}
+podAnnotations: {mesh/inject: "true"}
+nodeSelector: {pool: all}
+tolerations: [{key: all, operator: Exists}]
+affinity: {podAntiAffinity: {}}
+orders:
+  podLabels: {mesh: ""}
+  podAnnotations: {mesh/inject: ""}
+  nodeSelector: {}
+  tolerations: []
+  affinity: {}
+  topologySpread: {keys: []}`))["gifting-orders"]
+	require.Empty(t, template.Labels["mesh"])
+	require.Empty(t, template.Annotations["mesh/inject"])
+	require.Empty(t, template.Spec.NodeSelector)
+	require.Empty(t, template.Spec.Tolerations)
+	require.Nil(t, template.Spec.Affinity)
+	require.Empty(t, template.Spec.TopologySpreadConstraints)
+}
+
 func TestAnEnvironmentCanComeFromAWholeObject(t *testing.T) {
 	t.Parallel()
 	all := templates(render(t, `{

@@ -68,13 +68,21 @@ OTLP, Kafka and webhooks alike, because all of them take the authorities of the 
 
 {{/* The value of the program if it has one, otherwise that of all programs. Takes root, values and key. */}}
 {{- define "gifting.either" -}}
-{{- with get .values .key | default (get .root.Values .key) }}{{ toYaml . }}{{ end }}
+{{- $values := ternary .values .root.Values (hasKey .values .key) }}
+{{- with get $values .key }}{{ toYaml . }}{{ end }}
+{{- end }}
+
+{{/* The map of all programs, with what this one adds or replaces. sprig's merge keeps a value if another is empty. Takes root, values and key. */}}
+{{- define "gifting.merged" -}}
+{{- $all := deepCopy (get .root.Values .key) }}
+{{- range $name, $value := get .values .key | default dict }}{{ $_ := set $all $name $value }}{{ end }}
+{{- toYaml $all }}
 {{- end }}
 
 {{/* The labels of a pod. Takes root, name and values. */}}
 {{- define "gifting.podLabels" -}}
 {{- $labels := merge (dict "app.kubernetes.io/component" .name) (include "gifting.labels" .root | fromYaml) -}}
-{{- merge $labels (get .values "podLabels" | default dict) .root.Values.podLabels | toYaml }}
+{{- merge $labels (include "gifting.merged" (merge (dict "key" "podLabels") .) | fromYaml) | toYaml }}
 {{- end }}
 
 {{/*
@@ -82,7 +90,7 @@ The annotations of a pod. Variables are part of the pod, so their changes restar
 program starts: their checksum restarts it.
 */}}
 {{- define "gifting.podAnnotations" -}}
-{{- $annotations := merge (dict) (get .values "podAnnotations" | default dict) .root.Values.podAnnotations -}}
+{{- $annotations := include "gifting.merged" (merge (dict "key" "podAnnotations") .) | fromYaml -}}
 {{- if and (hasKey . "component") (not (hasKey . "migration")) }}
 {{- with .root.Values.authorities.inline }}{{ $_ := set $annotations "checksum/authorities" (sha256sum .) }}{{ end -}}
 {{- with .root.Values.restartedAt }}{{ $_ := set $annotations "gifting/restarted-at" . }}{{ end -}}

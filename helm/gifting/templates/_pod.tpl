@@ -62,7 +62,7 @@ priorityClassName: {{ . | quote }}
 
 {{/* Spreads the instances of a component over nodes and zones. Takes root, name and values. */}}
 {{- define "gifting.spread" -}}
-{{- $spread := merge (dict) (get .values "topologySpread" | default dict) .root.Values.topologySpread }}
+{{- $spread := include "gifting.merged" (merge (dict "key" "topologySpread") .) | fromYaml }}
 {{- range $key := $spread.keys }}
 - topologyKey: {{ $key | quote }}
   maxSkew: 1
@@ -74,9 +74,14 @@ priorityClassName: {{ . | quote }}
 {{- end }}
 {{- end }}
 
-{{/* The termination grace period: time to accept calls, time to finish calls in flight, and some seconds more. */}}
+{{/*
+The termination grace period: time to accept calls, time to finish calls in flight, and some seconds more. An attempt to deliver a
+webhook may take longer than the calls. Takes root and values.
+*/}}
 {{- define "gifting.graceSeconds" -}}
-{{ add .Values.termination.lameDuckSeconds .Values.termination.drainSeconds 15 }}
+{{- $seconds := add .root.Values.termination.lameDuckSeconds .root.Values.termination.drainSeconds }}
+{{- with get .values.settings "GIFTING_WEBHOOK_TIMEOUT" }}{{ $seconds = max $seconds (include "gifting.seconds" . | float64 | ceil | int) }}{{ end }}
+{{- add $seconds 15 }}
 {{- end }}
 
 {{/*
