@@ -55,6 +55,17 @@ func TestGiftsAreFilteredWithoutANewPage(t *testing.T) {
 	})
 }
 
+// In production links have a host of their own. Its pages show the pictures of the API's host.
+func TestAllIsLoadedWhereLinksHaveTheirOwnHost(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.reset(f.manyGifts("sv-SE"))
+	b.visit(t, strings.Replace(f.base, "127.0.0.1", "localhost", 1)+"/c/"+token+"?step=choose", 200)
+	b.click(t, `[data-filter="SPORT"]`)
+	require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](visibleGifts)))
+	require.Equal(t, "true", b.value(t, `String(document.querySelector(".logo").naturalWidth > 0)`))
+	b.requireNoErrors(t)
+}
+
 func TestAButtonSaysThatItsFormIsBeingSent(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
 		f.reset(f.openPage(locale, "#1B4B8F"))

@@ -76,12 +76,12 @@ func (s *Site) write(w http.ResponseWriter, status int, content []byte) {
 // nothing to other sites: they can choose no text of it.
 type compressed struct{ http.ResponseWriter }
 
-// policy allows the style sheet and the fonts of this site, the theme in the page, the one script, the images of the catalog, the
-// icon in the page, and forms that are sent back to this site, also by the script.
+// policy allows the style sheet, the fonts and the script of this site, the theme in the page, the images of the catalog, the icon
+// in the page, and forms that are sent back to this site, also by the script. The images are on the host of the API. Links may have
+// another host, so everything else is allowed by 'self'.
 func (s *Site) policy(v branded) string {
 	return "default-src 'none'; style-src 'self' " + hashOf(string(v.ThemeStyle())) +
-		"; font-src 'self'; script-src " + s.imageOrigin + scriptPath +
-		"; connect-src 'self'; img-src 'self' data: " + s.imageOrigin +
+		"; font-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data: " + s.imageOrigin +
 		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
