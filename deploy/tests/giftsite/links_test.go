@@ -79,6 +79,9 @@ func (l *fakeServices) SaveClaimDraft(
 ) (*linksv1.SaveClaimDraftResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.unavailable {
+		return nil, problem.Unavailable()
+	}
 	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN && r.GetFormNonce() != l.claimedBy {
 		return &linksv1.SaveClaimDraftResponse{State: l.page.GetState()}, nil
 	}

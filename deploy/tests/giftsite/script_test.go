@@ -66,6 +66,20 @@ func TestAllIsLoadedWhereLinksHaveTheirOwnHost(t *testing.T) {
 	b.requireNoErrors(t)
 }
 
+func TestAFormThatCouldNotBeKeptIsSentAgain(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.reset(f.openPage("en-US", "#1B4B8F"))
+	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+	b.press(t, ".send")
+	b.fill(t, "+46701234567")
+	f.locked(func() { f.unavailable = true })
+	b.press(t, ".send")
+	b.inspect(t, "34-failing-form")
+	f.locked(func() { f.unavailable = false })
+	b.press(t, ".retry")
+	require.Contains(t, b.text(t, ".lines-to"), "Storgatan 1")
+}
+
 func TestAButtonSaysThatItsFormIsBeingSent(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
 		f.reset(f.openPage(locale, "#1B4B8F"))

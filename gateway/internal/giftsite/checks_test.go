@@ -158,7 +158,9 @@ func TestALinkUsesUpOnlyAPartOfTheLimitsOfItsAddress(t *testing.T) {
 	}
 	for range 2 * maxVisits {
 		require.Equal(t, 429, f.get("").Code)
-		require.Equal(t, 429, f.send(filled()).Code)
+		refused := f.send(filled())
+		require.Equal(t, 429, refused.Code)
+		require.Equal(t, filled(), refused.again())
 	}
 	require.Equal(t, 200, f.do(http.MethodGet, "/c/"+another(0), "").Code)
 	require.Equal(t, 303, f.sendTo(another(0), filled()).Code)

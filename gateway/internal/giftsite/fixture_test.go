@@ -3,10 +3,12 @@ package giftsite
 import (
 	"bytes"
 	"context"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -412,6 +414,17 @@ func filled(changes ...string) url.Values {
 	}
 	for pair := range slices.Chunk(changes, 2) {
 		values.Set(pair[0], pair[1])
+	}
+	return values
+}
+
+var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// again is what the button of a page sends that could not keep a form.
+func (a answer) again() url.Values {
+	values := url.Values{}
+	for _, in := range hiddenInput.FindAllStringSubmatch(a.body, -1) {
+		values.Add(html.UnescapeString(in[1]), html.UnescapeString(in[2]))
 	}
 	return values
 }

@@ -473,10 +473,14 @@ func TestAFormThatCannotBeKeptIsNotRedirected(t *testing.T) {
 	require.Contains(t, got.body, "We will be right back")
 	require.Equal(t, "30", got.Header().Get("Retry-After"))
 	require.NotContains(t, f.log.String(), "Storgatan")
+	f.saveErr = nil
+	require.Contains(t, f.follow(got.again()).body, "Storgatan 1", "the button sends the form again")
 	f.saveErr = problem.New(problem.PayloadTooLarge, "large")
 	require.Equal(t, 413, f.send(filled()).Code)
 	f.saveErr = problem.Invalid()
 	require.Equal(t, 400, f.send(filled()).Code)
+	f.pageErr = problem.Unavailable()
+	require.Contains(t, f.get("?step=review").body, `href="">Try again`, "this page, not the first one")
 }
 
 // A player who leaves the form before it is sent finds in it what was typed.

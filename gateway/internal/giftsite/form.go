@@ -66,7 +66,7 @@ var (
 	errMalformed = errors.New("malformed form")
 )
 
-// readForm reads a posted form.
+// readForm reads a posted form. It may be called again.
 func readForm(w http.ResponseWriter, r *http.Request) (form, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/x-www-form-urlencoded" || r.Header.Get("Content-Encoding") != "" {

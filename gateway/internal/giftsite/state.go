@@ -56,6 +56,11 @@ func (s *Site) renderMessage(w http.ResponseWriter, r *http.Request, status int,
 	if state == stateFailing {
 		v.RequestID = w.Header().Get("Request-Id")
 	}
+	if v.Retry && r.Method == http.MethodPost {
+		if _, err := readForm(w, r); err == nil {
+			v.Sent = r.PostForm
+		}
+	}
 	s.renderTitled(w, status, v)
 }
 
@@ -274,6 +279,8 @@ type messageView struct {
 	// State is the prefix of the keys of its texts, and the name of its symbol.
 	State string
 	Retry bool
+	// Sent are the fields of a form that could not be kept: the button sends them again. They exist nowhere else.
+	Sent url.Values
 }
 
 // picture is an image of a gift: its largest version, and the renditions from which a browser chooses.

@@ -93,6 +93,13 @@ func TestThanksThatAreRefusedKeepWhatWasTyped(t *testing.T) {
 		f.thankErr = problem.New(problem.NotEditable, "over")
 		require.Contains(t, f.follow(words("So nice")).body, "Thank you – we are preparing your gift")
 	})
+	t.Run("the button sends them again if the page cannot be shown", func(t *testing.T) {
+		f, typed := thankable(t), words("So \"nice\"\r\n<3")
+		f.pageErr = problem.Unavailable()
+		got := f.send(typed)
+		require.Equal(t, 503, got.Code)
+		require.Equal(t, typed, got.again())
+	})
 }
 
 func TestALinkThatIsNotClaimedTakesNoThanks(t *testing.T) {
