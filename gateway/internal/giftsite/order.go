@@ -21,7 +21,8 @@ import (
 type orderView struct {
 	view
 
-	// State begins the keys of the page's texts: thanks, sent, delivered, cancelled, or claimed for others.
+	// State begins the keys of the page's texts: thanks, sent, delivered or cancelled. For others it is claimed, unless the order was
+	// cancelled.
 	State string
 	// Steps are the progress of the order; empty if it was cancelled.
 	Steps []progressStep
@@ -91,8 +92,8 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	p.Steps = p.progressSteps(found)
 	p.hideChoosing()
 	if gift := found.GetGift(); gift == nil {
-		p.State = stateClaimed
-		if found.GetProgress() != linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED {
+		if p.State != stateCancelled {
+			p.State = stateClaimed
 			p.addReopening(v.refused)
 			if v.r.URL.Query().Has(queryKept) { // This browser has just sent a form to claim the gift.
 				p.Notice = p.T("claimed.unused")

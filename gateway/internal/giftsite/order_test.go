@@ -143,6 +143,7 @@ func TestAStrangerSeesOnlyTheProgress(t *testing.T) {
 	got := f.get("?step=correct")
 	require.Contains(t, got.body, "This gift has already been chosen")
 	require.Contains(t, got.body, `aria-current="step">Being packed`)
+	require.NotContains(t, got.body, "will be sent", "the text is also that of a delivered order")
 	for _, hidden := range []string{"NP-1", "Dark truffles", "•••", "T-1", "Visby", "Astrid", "<time"} {
 		require.NotContains(t, got.body, hidden)
 	}
@@ -347,4 +348,10 @@ func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {
 	for _, text := range []string{"<ol", "delivery", "Delivery", "St•••", "PostNord"} {
 		require.NotContains(t, got, text)
 	}
+
+	f.nonce = "" // Another device.
+	got = f.get("").body
+	require.Contains(t, got, "This gift was cancelled")
+	require.NotContains(t, got, "everything is fine")
+	require.NotContains(t, got, "NP-1")
 }
