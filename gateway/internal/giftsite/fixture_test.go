@@ -165,6 +165,11 @@ func (f *fixture) SaveClaimDraft(
 	if r.GetCheckRecipient() {
 		draft.Answer = checked(draft.GetRecipient(), r.GetAnswer())
 	}
+	if strings.Contains(draft.GetGift().GetInitials(), "_") {
+		draft.Answer = &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest), Violations: append(
+			draft.GetAnswer().GetViolations(), &commonv1.Violation{Field: fieldInitials, Code: problem.FieldInvalid},
+		)}
+	}
 	f.drafts[r.GetFormNonce()] = draft
 	resp.Draft = proto.CloneOf(draft)
 	return resp, nil

@@ -539,6 +539,20 @@ func TestTheGiftSaysWhereItCanBeSent(t *testing.T) {
 	require.NotContains(t, f.get("?step=gift&gift=truffles").body, "Can be sent to")
 }
 
+// A form of another tab that is sent after the claim is no correction of the order.
+func TestAFormOfAnotherTabChangesNothingAfterTheClaim(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.review()
+	f.send(f.confirm())
+	for _, late := range []url.Values{filled("street", "Nygatan 9"), choose("shirt")} {
+		page := f.follow(late).body
+		require.Contains(t, page, "NP-1")
+		require.Contains(t, page, "Nothing was changed.")
+		require.NotContains(t, f.get("?step=correct").body, "Nygatan")
+	}
+}
+
 // Another device was first: its gift comes, and this one says that its own is not used.
 func TestWhoComesTooLateIsToldThatNothingWasUsed(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,7 @@ func TestInitialsThatAreRefusedAreCorrectedOnThePageOfTheGift(t *testing.T) {
 		require.Contains(t, body, `<li><a href="#initials">Initials`)
 		require.Contains(t, body, `<p class="error" id="initials-error"><span class="unseen">Error: </span>`+words)
 		require.Contains(t, body, `value="A_L"`)
+		require.Contains(t, f.follow(filled()).body, `<li><a href="#initials">Initials`, "also if the address is sent first, after Back")
 	}
 }
 

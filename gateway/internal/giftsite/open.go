@@ -32,7 +32,7 @@ const (
 	// stepThanks is sent by the form of the placed order. stepThanked is its page after that.
 	stepThanks  = "thanks"
 	stepThanked = "thanked"
-	// stepReopen is the form with which a player sees the order on another device.
+	// stepReopen is the form with which a player sees the order on another device, and the page after it.
 	stepReopen = "reopen"
 	// stepCalendar is the file for the player's calendar.
 	stepCalendar = "calendar"

@@ -95,7 +95,11 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		if p.State != stateCancelled {
 			p.State = stateClaimed
 			p.addReopening(v.refused)
-			if v.r.URL.Query().Has(queryKept) { // This browser has just sent a form to claim the gift.
+			switch query := v.r.URL.Query(); {
+			case !query.Has(queryKept):
+			case query.Get(fieldStep) == stepReopen: // The digits were right.
+				p.Problem, p.Failed = p.T("problem.reopen.lost"), true
+			default: // This browser has just sent a form to claim the gift.
 				p.Notice = p.T("claimed.unused")
 			}
 		}

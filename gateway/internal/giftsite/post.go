@@ -58,7 +58,7 @@ func (s *Site) loadIn(v *visit, state linksv1.ClaimState) (ok bool) {
 		return true
 	}
 	if state == linksv1.ClaimState_CLAIM_STATE_OPEN {
-		s.redirectUnused(v)
+		s.redirect(v, stepUnchanged, queryKept, "1")
 	} else {
 		s.redirect(v, "")
 	}
@@ -104,6 +104,9 @@ func knownValues(gift *linksv1.ClaimGift, picked map[string]string) map[string]s
 
 // postAddress stores the address, and has it checked if the player goes on. Otherwise what the form has no input for stays.
 func (s *Site) postAddress(v *visit, f form) {
+	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_OPEN) { // A draft of a claimed link would be a correction.
+		return
+	}
 	if f.Step != stepAddress {
 		if !s.loadDraft(v) {
 			return
@@ -129,7 +132,11 @@ func (s *Site) postAddress(v *visit, f form) {
 	switch {
 	case f.Step == stepBack:
 		s.redirectTo(v, stepGift)
-	case f.Step == stepCountry, v.draft.GetAnswer() != nil:
+	case f.Step == stepCountry:
+		s.redirect(v, stepAddress)
+	case hasErrorAt(v.draft.GetAnswer(), fieldInitials): // The page of the gift has their input.
+		s.redirectTo(v, stepGift)
+	case v.draft.GetAnswer() != nil:
 		s.redirect(v, stepAddress)
 	default:
 		s.redirect(v, stepReview)

@@ -68,7 +68,7 @@ func (s *Site) postReopening(v *visit, f form) {
 		return
 	}
 	if v.nonce == "" {
-		v.nonce = newNonce()
+		v.nonce, v.newForm = newNonce(), true
 	}
 	resp, err := s.Links.ReopenClaimedGift(v.r.Context(), &linksv1.ReopenClaimedGiftRequest{
 		Token: v.token, FormNonce: v.nonce, PhoneDigits: f.Digits,
@@ -79,7 +79,7 @@ func (s *Site) postReopening(v *visit, f form) {
 		return
 	case err == nil && resp.GetReopened():
 		s.keepNonce(v, orderLifetime)
-		s.redirect(v, "")
+		s.redirect(v, stepReopen)
 		return
 	case err == nil:
 		v.refused.Why = problem.Invalid(problem.Violation{Field: fieldDigits, Code: wrongDigits})

@@ -38,6 +38,15 @@ func TestAPlayerSeesTheGiftOnAnotherDevice(t *testing.T) {
 	require.Contains(t, f.get("").body, `href="https://post.example/T-1"`)
 }
 
+func TestABrowserWithoutCookiesLearnsWhyItSeesNoGift(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.nonce = ""
+	sent := f.send(lastDigitsOf("4567"))
+	f.nonce = ""
+	require.Contains(t, f.do(http.MethodGet, sent.Header().Get("Location"), "").body, "allow cookies for this page")
+}
+
 func TestDigitsThatAreRefusedSayWhy(t *testing.T) {
 	t.Parallel()
 	limited := problem.New(problem.RateLimited, "x")
