@@ -55,7 +55,11 @@ func TestEveryOperationIsAudited(t *testing.T) {
 		e := entries[i]
 		require.Equal(t, s.op, e.GetOperation())
 		require.Equal(t, s.actor.GetKind(), e.GetActorKind(), s.op)
-		require.Equal(t, s.actor.GetId(), e.GetActorId(), s.op)
+		if s.actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
+			require.Empty(t, e.GetActorId(), s.op)
+		} else {
+			require.Equal(t, s.actor.GetId(), e.GetActorId(), s.op)
+		}
 		require.Equal(t, s.before, e.GetStatusBefore(), s.op)
 		require.Equal(t, s.after, e.GetStatusAfter(), s.op)
 		if s.changes {

@@ -71,7 +71,11 @@ func (f *fixture) completed(t *testing.T) *ordersv1.Order {
 	id := placed.GetOrder().GetId()
 	f.dispatch(t, id)
 	f.deliver(t, id)
-	require.NoError(t, f.operate(t.Context(), ordersv1.Operation_OPERATION_POST_MESSAGE, aClient(), &ordersv1.Order{Id: id}))
+	for _, op := range []ordersv1.Operation{
+		ordersv1.Operation_OPERATION_POST_MESSAGE, ordersv1.Operation_OPERATION_LIST_CONVERSATION,
+	} {
+		require.NoError(t, f.operate(t.Context(), op, aClient(), &ordersv1.Order{Id: id}))
+	}
 	_, err = f.AddInternalNote(t.Context(), &ordersv1.AddInternalNoteRequest{
 		Actor: operator(), TenantId: tenantID, OrderId: id, MessageId: newID(), Body: "Marked note",
 	})
@@ -196,6 +200,7 @@ func TestAnErasureChangesEveryColumnOfThePerson(t *testing.T) {
 	requireUnmarked(t, "order_messages", messages)
 	require.NotContains(t, messages, "Cleo", "the client of the tenant may be the person")
 	require.NotContains(t, messages, "client-1")
+	require.NotContains(t, encoded(t, f.rowsOf(t, "order_audit", tenantID)), "client-1")
 	require.Equal(t, others, f.rowsOf(t, "orders", otherTenant))
 	require.Equal(t, otherMessages, f.rowsOf(t, "order_messages", otherTenant))
 

@@ -11,6 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -63,8 +64,17 @@ func (s *Store) AuditSearch(ctx context.Context, a rules.Audit) error {
 func auditArgs(a rules.Audit) []any {
 	return []any{
 		uuid.Must(uuid.NewV7()).String(), postgres.Nullable(a.TenantID), postgres.Nullable(a.OrderID),
-		enumname.String(a.Actor.GetKind()), a.Actor.GetId(), enumname.String(a.Operation),
+		enumname.String(a.Actor.GetKind()), auditedID(a.Actor), enumname.String(a.Operation),
 	}
+}
+
+// auditedID is the id of an actor in the audit. That of a tenant's client is only in its messages, because the client may be the
+// person of an order who is erased, and the audit cannot be changed.
+func auditedID(a *commonv1.Actor) string {
+	if a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
+		return ""
+	}
+	return a.GetId()
 }
 
 func state(o *ordersv1.Order) []any {

@@ -2107,7 +2107,7 @@ type AuditEntry struct {
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	At        *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	ActorKind v1.ActorKind           `protobuf:"varint,3,opt,name=actor_kind,json=actorKind,proto3,enum=gifting.common.v1.ActorKind" json:"actor_kind,omitempty"`
-	// Empty for SYSTEM.
+	// Empty for SYSTEM, and for a client of the tenant: its messages have the id, until the person is erased.
 	ActorId   string    `protobuf:"bytes,4,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	Operation Operation `protobuf:"varint,5,opt,name=operation,proto3,enum=gifting.orders.v1.Operation" json:"operation,omitempty"`
 	// Absent if the call placed the order.
