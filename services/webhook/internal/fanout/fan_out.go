@@ -143,7 +143,7 @@ func (f *FanOut) decodeMessages(ctx context.Context, partition int, msgs []kafka
 			f.log.ErrorContext(ctx, "message is not a valid change, skipping it",
 				"partition", partition, "offset", m.Offset, "error", err)
 			rejected = append(rejected, store.Rejected{
-				Topic: f.cfg.Topic, Partition: partition, Offset: m.Offset, Reason: err.Error(), Value: m.Value,
+				Topic: f.cfg.Topic, Partition: partition, Offset: m.Offset, Reason: err.Error(),
 			})
 			continue
 		}

@@ -190,6 +190,7 @@ func TestAMessageThatIsNotAChangeIsStoredSeparately(t *testing.T) {
 	stored := pgtest.Value[int](t, f.pool,
 		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`)
 	require.Equal(t, len(batch)-1, stored)
+	require.Zero(t, pgtest.Value[int](t, f.pool, `SELECT sum(length(value)) FROM rejected_messages`), "the messages are only in Kafka")
 
 	last := messages(t, invalid(func(c *eventsv1.Change) { c.EventId = "\x00" }))
 	last[0].Offset = int64(len(batch))

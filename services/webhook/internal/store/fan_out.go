@@ -48,13 +48,13 @@ type FannedOut struct {
 	Due []Due
 }
 
-// Rejected is a message that is not a valid change.
+// Rejected is a message that is not a valid change. Its value stays in Kafka only: it belongs to no tenant, so no erasure of a person
+// would find it.
 type Rejected struct {
 	Topic     string
 	Partition int
 	Offset    int64
 	Reason    string
-	Value     []byte
 }
 
 // Messages say which messages of a Kafka partition are stored.
@@ -142,7 +142,7 @@ SELECT tenant_id, event_id, key_id FROM stored WHERE lease_token IS NOT NULL`
 
 const insertRejected = `
 INSERT INTO rejected_messages (topic, partition, "offset", reason, value, rejected_at)
-VALUES ($2, $3, $4, $5, $6, ` + now + `)
+VALUES ($2, $3, $4, $5, '', ` + now + `)
 ON CONFLICT (topic, partition, "offset") DO NOTHING`
 
 // batch holds the events and rejected messages of a batch of one Kafka partition.
@@ -253,7 +253,7 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 		}
 		queueKeys(b, at, batches)
 		for _, r := range c.rejected {
-			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason, notNil(r.Value))
+			b.Queue(insertRejected, at, r.Topic, r.Partition, r.Offset, r.Reason)
 		}
 	})
 }
