@@ -21,9 +21,11 @@ const (
 )
 
 const (
+	// If the clock of the database was set back, no try is further away than the longest pause.
 	countTry = `UPDATE links SET reopen_tries = reopen_tries + 1,
   reopen_after = CASE WHEN reopen_tries + 1 >= $3 THEN now() + $4::interval * 2 ^ least(reopen_tries + 1 - $3, $5) END
-WHERE tenant_id = $1 AND id = $2 AND (reopen_after IS NULL OR reopen_after <= now())
+WHERE tenant_id = $1 AND id = $2
+  AND (reopen_after IS NULL OR reopen_after <= now() OR reopen_after > now() + $4::interval * 2 ^ $5)
 RETURNING reopen_tries, coalesce(reopen_after - now(), '0')`
 
 	selectPause = `SELECT reopen_after - now() FROM links WHERE tenant_id = $1 AND id = $2 AND reopen_after > now()`
