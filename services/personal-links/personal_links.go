@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -65,7 +66,7 @@ func (c Config) Validate() error {
 
 const eraseBatch = 1000
 
-var errClaimURL = errors.New("the claim URL must be an http or https address without query and fragment")
+var errClaimURL = errors.New("the claim URL must be an http or https address with the path /c, where the gateway serves the gift site")
 
 // Program describes the command of the service.
 func Program() service.Program[Config] {
@@ -105,9 +106,11 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Se
 	}, func(s *service.Service) error { return assemble(s, cfg, ring, seal.NewEventWriter(eventKeys)) })
 }
 
+// checkClaimURL refuses an address whose links nobody could claim: the pages of the gift site are at /c of their host.
 func checkClaimURL(text string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		strings.TrimSuffix(u.Path, "/") != "/c" {
 		return errClaimURL
 	}
 	return nil

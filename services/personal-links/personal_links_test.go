@@ -102,6 +102,7 @@ func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 	for name, change := range map[string]func(cfg *personallinks.Config){
 		"no seal keys":             func(cfg *personallinks.Config) { cfg.SealKeys = "" },
 		"an invalid claim URL":     func(cfg *personallinks.Config) { cfg.ClaimURL = "gifts.example.com" },
+		"a claim URL with a path":  func(cfg *personallinks.Config) { cfg.ClaimURL = "https://example.com/gifts/c" },
 		"a claim URL with a query": func(cfg *personallinks.Config) { cfg.ClaimURL += "?a=b" },
 		"a peer without port":      func(cfg *personallinks.Config) { cfg.OrdersAddr = "127.0.0.1" },
 		"an unreachable database":  func(cfg *personallinks.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
