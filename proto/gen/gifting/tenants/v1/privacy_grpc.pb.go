@@ -41,8 +41,8 @@ type PrivacyOperationsServiceClient interface {
 	// A repeated call with the same requestId returns the same erasure and continues it if it is PENDING. The platform
 	// continues it by itself too. idempotency_key_reused means that the requestId was used for another person.
 	ErasePerson(ctx context.Context, in *ErasePersonRequest, opts ...grpc.CallOption) (*ErasePersonResponse, error)
-	// Returns everything that is stored about a person as one JSON document. payload_too_large means that it has more than 16 MB:
-	// export the orders and links one by one.
+	// Returns everything that is stored about a person as one JSON document, except what a player has typed into a form that was not
+	// sent yet, which is stored for a day. payload_too_large means that it has more than 16 MB: export the orders and links one by one.
 	ExportPerson(ctx context.Context, in *ExportPersonRequest, opts ...grpc.CallOption) (*ExportPersonResponse, error)
 }
 
@@ -92,8 +92,8 @@ type PrivacyOperationsServiceServer interface {
 	// A repeated call with the same requestId returns the same erasure and continues it if it is PENDING. The platform
 	// continues it by itself too. idempotency_key_reused means that the requestId was used for another person.
 	ErasePerson(context.Context, *ErasePersonRequest) (*ErasePersonResponse, error)
-	// Returns everything that is stored about a person as one JSON document. payload_too_large means that it has more than 16 MB:
-	// export the orders and links one by one.
+	// Returns everything that is stored about a person as one JSON document, except what a player has typed into a form that was not
+	// sent yet, which is stored for a day. payload_too_large means that it has more than 16 MB: export the orders and links one by one.
 	ExportPerson(context.Context, *ExportPersonRequest) (*ExportPersonResponse, error)
 	mustEmbedUnimplementedPrivacyOperationsServiceServer()
 }
