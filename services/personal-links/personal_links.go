@@ -66,7 +66,7 @@ func (c Config) Validate() error {
 
 const eraseBatch = 1000
 
-var errClaimURL = errors.New("the claim URL must be an http or https address with the path /c, where the gateway serves the gift site")
+var errClaimURL = errors.New("the claim URL must be an http or https address with the path /c of the gift site")
 
 // Program describes the command of the service.
 func Program() service.Program[Config] {

@@ -122,8 +122,8 @@ func TestAClockThatWasAheadLocksNobodyOut(t *testing.T) {
 	f := setup(t)
 	link := f.claimed(t)
 	for ahead, want := range map[string]bool{"31 hours": false, "33 hours": true} {
-		_, err := f.pool.Exec(t.Context(), "UPDATE links SET reopen_tries = 5, reopen_after = now() + $3::interval WHERE tenant_id = $1 AND id = $2",
-			f.tenant, link.GetId(), ahead)
+		_, err := f.pool.Exec(t.Context(), `UPDATE links SET reopen_tries = 5, reopen_after = now() + $3::interval
+WHERE tenant_id = $1 AND id = $2`, f.tenant, link.GetId(), ahead)
 		require.NoError(t, err)
 		_, err = f.site.ReopenClaimedGift(t.Context(), reopening(link, anotherForm, rightDigits))
 		require.Equal(t, want, err == nil, "%s: %v", ahead, err)

@@ -48,8 +48,8 @@ type FannedOut struct {
 	Due []Due
 }
 
-// Rejected is a message that is not a valid change. Its value stays in Kafka only: it belongs to no tenant, so no erasure of a person
-// would find it.
+// Rejected is a message that is not a valid change. Its value stays in Kafka only: it belongs to no tenant, so no erasure of a
+// person would find it.
 type Rejected struct {
 	Topic     string
 	Partition int
