@@ -193,7 +193,8 @@ func testPostman(t *testing.T, p *harness.Platform) {
 	require.Contains(t, output, "expected response code to be 2XX but found 401")
 }
 
-// approvingKey is a key of the tenant that requires approvals. The tenant gets a required field, and what a run of the collection needs.
+// approvingKey is a key of the tenant that requires approvals. The tenant gets a required field, and what a run of the
+// collection needs.
 func approvingKey(t *testing.T, p *harness.Platform) string {
 	t.Helper()
 	key := newKey(t, p, seed.Approving, "approving").GetApiKey()
