@@ -29,7 +29,7 @@ const (
 	firstLevel = 1
 	// levelHeader is in the response of a health check.
 	levelHeader = "gifting-contract-level"
-	// levelTimeout bounds the check of an instance. One that does not answer delays the start by so much.
+	// levelTimeout bounds a look-up, and the check of an instance. One that does not answer delays the start by so much.
 	levelTimeout = 2 * time.Second
 )
 
@@ -56,8 +56,9 @@ func (h levelHealth) Check(ctx context.Context, req *healthpb.HealthCheckRequest
 
 // Peer is a service whose instances are asked for their levels.
 type Peer struct {
-	target Target
-	creds  credentials.TransportCredentials
+	target   Target
+	creds    credentials.TransportCredentials
+	resolver *net.Resolver
 }
 
 // NewPeer makes a Peer with the credentials of a client.
@@ -66,16 +67,15 @@ func NewPeer(to Target, tel *telemetry.Telemetry) (*Peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peer %s: %w", to.Service, err)
 	}
-	return &Peer{target: to, creds: creds}, nil
+	return &Peer{target: to, creds: creds, resolver: net.DefaultResolver}, nil
 }
 
 var errLevel = errors.New("an instance of a peer is too old for this program")
 
-// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none. An
-// instance that does not answer passes: services start in any order, and calls fail until they are there.
+// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none, or if
+// its name cannot be looked up. An instance that does not answer passes: services start in any order, and calls fail until they are
+// there.
 func (p *Peer) Check(ctx context.Context, program identity.Name) error {
-	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
-	defer cancel()
 	needed := levelNeeded(program, p.target.Service)
 	var checks errgroup.Group
 	for _, name := range p.target.addrs() {
@@ -83,7 +83,10 @@ func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 		if err != nil {
 			return fmt.Errorf("address of %s: %w", p.target.Service, err)
 		}
-		found, _ := net.DefaultResolver.LookupHost(ctx, host)
+		found, err := p.lookUp(ctx, host)
+		if err != nil {
+			return fmt.Errorf("look for instances of %s: %w", p.target.Service, err)
+		}
 		for _, ip := range found {
 			checks.Go(func() error {
 				addr := net.JoinHostPort(ip, port)
@@ -98,6 +101,17 @@ func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 	return checks.Wait()
 }
 
+// lookUp returns the addresses of a host, and none if there is no such host: then no instance runs.
+func (p *Peer) lookUp(ctx context.Context, host string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
+	defer cancel()
+	found, err := p.resolver.LookupHost(ctx, host)
+	if failed, ok := errors.AsType[*net.DNSError](err); ok && failed.IsNotFound {
+		return nil, nil
+	}
+	return found, err
+}
+
 // level returns the level of the instance at the address, which is 0 if it reports none, and false if it does not answer.
 func (p *Peer) level(ctx context.Context, addr, name string) (level int, ok bool) {
 	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(p.creds), grpc.WithAuthority(name),
@@ -106,6 +120,8 @@ func (p *Peer) level(ctx context.Context, addr, name string) (level int, ok bool
 		return 0, false
 	}
 	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
+	defer cancel()
 	var sent metadata.MD
 	if _, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.Header(&sent)); err != nil {
 		return 0, false

@@ -1,6 +1,9 @@
 package rpc
 
 import (
+	"context"
+	"errors"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,6 +53,16 @@ func TestNoProgramsWaitForEachOther(t *testing.T) {
 	require.Empty(t, waiters(chain))
 	chain[identity.Catalog] = map[identity.Name]int{identity.Orders: 2}
 	require.NotEmpty(t, waiters(chain))
+}
+
+func TestAPeerWhoseNameCannotBeLookedUpDoesNotPass(t *testing.T) {
+	t.Parallel()
+	to := Target{Service: identity.Orders, Addr: "orders.example:1", TLS: identitytest.New(t).Config(t, identity.Gateway)}
+	peer, err := NewPeer(to, telemetry.Discard())
+	require.NoError(t, err)
+	failed := errors.New("no network yet")
+	peer.resolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, failed }}
+	require.ErrorContains(t, peer.Check(t.Context(), identity.Gateway), failed.Error())
 }
 
 func TestServersSayTheirLevelOverTLS(t *testing.T) {
