@@ -32,7 +32,6 @@ var notSeenAtOnce = map[string]string{
 	"PeriodicWorkFailing":    "a comparison over hours",
 	"LimiterFallback":        "a rate",
 	"PoolSaturated":          "a rate",
-	"ReservationsGrowing":    "a trend",
 	"APIAvailability":        "an SLO",
 	"APILatency":             "an SLO",
 	"GiftSiteAvailability":   "an SLO",
