@@ -110,7 +110,8 @@ func TestPatternsOfParameters(t *testing.T) {
 	for parameter, values := range map[string][]string{
 		"IdempotencyKey": {
 			"k", " k ", "a b", "å", "a\"b", long, long + "k", "", " ", "\t",
-			" " + long + " ", `"` + long + `"`, `"` + long + `k"`, `"` + strings.Repeat(`\"`, 255) + `"`, `"` + strings.Repeat(`\"`, 256) + `"`,
+			" " + long + " ", `"` + long + `"`, `"` + long + `k"`,
+			`"` + strings.Repeat(`\"`, 255) + `"`, `"` + strings.Repeat(`\"`, 256) + `"`,
 			`"k"`, `"a b"`, `" a"`, `"a\"b"`, `"a\\b"`, ` "k" `, `"`, `""`, `" "`, `"k`, `"a\b"`, `"a"b"`, `"å"`,
 		},
 		"IfMatch": {

@@ -60,14 +60,14 @@ type Config struct {
 type Limiter struct {
 	Policy
 
-	clock       func() time.Time
-	log         *slog.Logger
-	redis       *redis.Client // Nil without Redis.
-	asks        *daemon.Batcher[*ask]
-	budget      time.Duration
-	local       *Window
-	fallback    metric.Int64Counter
-	failures    atomic.Int64
+	clock    func() time.Time
+	log      *slog.Logger
+	redis    *redis.Client // Nil without Redis.
+	asks     *daemon.Batcher[*ask]
+	budget   time.Duration
+	local    *Window
+	fallback metric.Int64Counter
+	failures atomic.Int64
 	// pausedUntil is in nanoseconds since began, which do not change if somebody sets the clock.
 	began       time.Time
 	pausedUntil atomic.Int64

@@ -206,7 +206,9 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 			r.report.Unread++
 		case waits:
 			d.Kind = EventMissing
-			r.add(ctx, d, func() (string, error) { return "its event is in the outbox: events redrive --outbox brings it back", nil })
+			r.add(ctx, d, func() (string, error) {
+				return "its event is in the outbox: events redrive --outbox brings it back", nil
+			})
 		default:
 			d.Kind = EventMissing
 			r.add(ctx, d, func() (string, error) { return r.reportAgain(ctx, f, id, at) })
