@@ -104,7 +104,7 @@ func observe(records *store.Store, tel *telemetry.Telemetry) error {
 	sample := telemetry.NewSample(records.Outstanding, time.Now, tel.Logger)
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/catalog")
 	units, errUnits := meter.Int64ObservableGauge("gifting.catalog.reservations.outstanding",
-		metric.WithDescription("Units whose reservation is neither confirmed nor released. That of an order is confirmed after its expiry."))
+		metric.WithDescription("Units whose reservation is open. That of an order is confirmed after its expiry."))
 	overdue, errOverdue := meter.Float64ObservableGauge("gifting.catalog.reservations.overdue_age", metric.WithUnit("s"),
 		metric.WithDescription("Time since the expiry of the oldest held unit."))
 	_, errCallback := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {

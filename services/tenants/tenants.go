@@ -84,7 +84,10 @@ func Program() service.Program[Config] {
 		Schema:    []postgres.Migrations{daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations()},
 		New:       New,
 		Tasks: []service.Task[Config]{
-			{Name: "re-encrypt", Short: "re-encrypt all signing secrets and recipients of erasures under the first of the seal keys", Run: Reencrypt},
+			{
+				Name: "re-encrypt", Run: Reencrypt,
+				Short: "re-encrypt all signing secrets and recipients of erasures under the first of the seal keys",
+			},
 		},
 	}
 }
@@ -168,8 +171,8 @@ func sealKeys(ring *seal.Ring) seal.CheckedRing {
 	return seal.CheckedRingOf(ring, values...)
 }
 
-// Reencrypt seals all signing secrets, and the recipients of pending erasures, again with the first of the seal keys while the service
-// runs. After success none of them needs another key.
+// Reencrypt seals all signing secrets, and the recipients of pending erasures, again with the first of the seal keys while the
+// service runs. After success none of them needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	for _, table := range store.SealedColumns() {
 		if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {

@@ -23,7 +23,7 @@ func TestMalformedHTTPIsAProblemDocument(t *testing.T) {
 		request string
 		status  int
 	}{
-		"an unknown transfer coding":  {"POST /api/public/v1/orders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400},
+		"an unknown transfer coding":  {"POST /orders HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400},
 		"a malformed path":            {"GET /orders/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		"two lengths":                 {"POST /orders HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
 		"an unknown version":          {"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400},

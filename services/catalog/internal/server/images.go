@@ -35,7 +35,7 @@ func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) 
 	resp := &catalogv1.GetImageResponse{ContentType: image.ContentType, Digest: image.Digest, Size: int64(image.Size)}
 	if !req.GetHeadOnly() {
 		resp.Content, err = s.Files.Get(ctx, image.FileID)
-		if err == nil && len(resp.Content) != image.Size { // A store on a disk may lose what it wrote just before a power failure.
+		if err == nil && len(resp.GetContent()) != image.Size { // A store on a disk may lose what it wrote just before a power failure.
 			err = fmt.Errorf("image %s: %w", image.FileID, errIncomplete)
 		}
 	}

@@ -43,7 +43,7 @@ func changeIf(changed bool, c Change) (*Change, error) {
 	return &c, nil
 }
 
-// claimLeaseEnded also holds for a lease that the clock of the database made long before it was set back: real ones last for seconds.
+// claimLeaseEnded is also true of a lease that the database's clock made long before it was set back: real ones last for seconds.
 const claimLeaseEnded = `(claim_lease_until < now() OR claim_lease_until > now() + interval '1 hour')`
 
 // Several instances share the work: each takes different links for the time of the lease.

@@ -61,8 +61,8 @@ func requireFewRows(t *testing.T, pool *pgxpool.Pool, l List) {
 }
 
 // Half of the links are of one brand and active, the others of another one and cancelled.
-const insertHalves = `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, created_at, updated_at,
-  cancelled_at)
+const insertHalves = `INSERT INTO links (
+  tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, created_at, updated_at, cancelled_at)
 SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 2 = 0 THEN $2::uuid ELSE $3 END, gen_random_uuid(), 0,
   CASE WHEN i % 2 = 0 THEN 'ACTIVE' ELSE 'CANCELLED' END, '', at, at, CASE WHEN i % 2 = 1 THEN at END
 FROM (SELECT i, now() - i * interval '1 second' AS at FROM generate_series(1, 20000) AS i) AS made`
@@ -87,9 +87,10 @@ func TestTheFewLinksThatTwoFiltersShareAreFoundByAnIndex(t *testing.T) {
 		})
 	})
 	t.Run("a status and a change", func(t *testing.T) {
+		yesterday := timestamppb.New(time.Now().Add(-24 * time.Hour))
 		requireFewRows(t, pool, List{
 			Key:     caller.Principal{TenantID: aTenant, AllBrands: true},
-			Filters: &linksv1.ListPersonalLinksRequest{Status: &cancelled, UpdatedSince: timestamppb.New(time.Now().Add(-24 * time.Hour))}, Limit: 50,
+			Filters: &linksv1.ListPersonalLinksRequest{Status: &cancelled, UpdatedSince: yesterday}, Limit: 50,
 		})
 	})
 }

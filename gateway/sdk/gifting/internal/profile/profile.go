@@ -125,8 +125,8 @@ func (f *File) KeyOf(name string) (string, error) {
 }
 
 // Add adds or replaces a profile, makes it the current one and writes the file. The key goes to the keyring if that is possible and
-// not forbidden; inFile reports that it is in the file. The keyring does not keep the key of a profile that was replaced. If it cannot
-// be deleted, Add returns ErrNotForgotten.
+// not forbidden; inFile reports that it is in the file. The keyring does not keep the key of a profile that was replaced. If it
+// cannot be deleted, Add returns ErrNotForgotten.
 func (f *File) Add(name string, p Profile, key string, noKeyring bool) (inFile bool, err error) {
 	if noKeyring || keyring.Set(service, account(name, p), key) != nil {
 		p.Key, inFile = key, true
