@@ -59,6 +59,7 @@ type Peer struct {
 	target   Target
 	creds    credentials.TransportCredentials
 	resolver *net.Resolver
+	failedLookUps int
 }
 
 // NewPeer makes a Peer with the credentials of a client.
@@ -72,9 +73,14 @@ func NewPeer(to Target, tel *telemetry.Telemetry) (*Peer, error) {
 
 var errLevel = errors.New("an instance of a peer is too old for this program")
 
-// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none, or if
-// its name cannot be looked up. An instance that does not answer passes: services start in any order, and calls fail until they are
-// there.
+// maxFailedLookUps is how many look-ups may fail before the service counts as one without instances. In a cluster whose DNS does not
+// reach that of the world, the name of a service without a ready instance may fail as if the DNS were broken, and services that wait
+// for each other would never start.
+const maxFailedLookUps = 20
+
+// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none, and at
+// first also if its name cannot be looked up. An instance that does not answer passes: services start in any order, and calls fail
+// until they are there. It is not safe for concurrent use.
 func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 	needed := levelNeeded(program, p.target.Service)
 	var checks errgroup.Group
@@ -84,7 +90,8 @@ func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 			return fmt.Errorf("address of %s: %w", p.target.Service, err)
 		}
 		found, err := p.lookUp(ctx, host)
-		if err != nil {
+		if err != nil && p.failedLookUps < maxFailedLookUps {
+			p.failedLookUps++
 			return fmt.Errorf("look for instances of %s: %w", p.target.Service, err)
 		}
 		for _, ip := range found {
@@ -101,7 +108,7 @@ func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 	return checks.Wait()
 }
 
-// lookUp returns the addresses of a host, and none if there is no such host: then no instance runs.
+// lookUp returns the addresses of a host, and none if there is no such host: then no instance is ready.
 func (p *Peer) lookUp(ctx context.Context, host string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
 	defer cancel()
