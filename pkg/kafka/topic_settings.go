@@ -35,7 +35,6 @@ const (
 	retentionTime     = "retention.ms"
 	retentionSize     = "retention.bytes"
 	segmentTime       = "segment.ms"
-	timestampType     = "message.timestamp.type"
 )
 
 // unlimited is how Kafka writes that a retention has no limit.
@@ -82,8 +81,6 @@ func (t TopicSettings) creation() kafkago.TopicConfig {
 	if t.Replication == 0 {
 		topic.ReplicationFactor = -1 // The brokers' default.
 	}
-	// With the times of producers, Kafka refuses messages of one whose clock is an hour ahead.
-	topic.ConfigEntries = []kafkago.ConfigEntry{{ConfigName: timestampType, ConfigValue: "LogAppendTime"}}
 	for _, r := range t.requirements() {
 		topic.ConfigEntries = append(topic.ConfigEntries, kafkago.ConfigEntry{ConfigName: r.setting, ConfigValue: r.value})
 	}
