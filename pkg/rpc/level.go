@@ -56,9 +56,9 @@ func (h levelHealth) Check(ctx context.Context, req *healthpb.HealthCheckRequest
 
 // Peer is a service whose instances are asked for their levels.
 type Peer struct {
-	target   Target
-	creds    credentials.TransportCredentials
-	resolver *net.Resolver
+	target        Target
+	creds         credentials.TransportCredentials
+	resolver      *net.Resolver
 	failedLookUps int
 }
 
@@ -73,14 +73,14 @@ func NewPeer(to Target, tel *telemetry.Telemetry) (*Peer, error) {
 
 var errLevel = errors.New("an instance of a peer is too old for this program")
 
-// maxFailedLookUps is how many look-ups may fail before the service counts as one without instances. In a cluster whose DNS does not
-// reach that of the world, the name of a service without a ready instance may fail as if the DNS were broken, and services that wait
-// for each other would never start.
+// maxFailedLookUps is how many look-ups may fail before the service counts as one without instances. In a cluster whose DNS does
+// not reach that of the world, the name of a service without a ready instance may fail as if the DNS were broken, and services that
+// wait for each other would never start.
 const maxFailedLookUps = 20
 
-// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none, and at
-// first also if its name cannot be looked up. An instance that does not answer passes: services start in any order, and calls fail
-// until they are there. It is not safe for concurrent use.
+// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none, and
+// at first also if its name cannot be looked up. An instance that does not answer passes: services start in any order, and calls
+// fail until they are there. It is not safe for concurrent use.
 func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 	needed := levelNeeded(program, p.target.Service)
 	var checks errgroup.Group
