@@ -59,7 +59,7 @@ class Events {
       const { from, wait, ...others } = query;
       const { onResponse, ...call } = options ?? {};
       const { nextCursor } = await this.list({ from, ...others }, call);
-      query = { after: nextCursor!, wait, ...others };
+      query = { ...others, after: nextCursor!, wait };
     }
     const { data } = await this.#http.send<EventPage>({ method: "GET", path: "/events", query, held: (query.wait ?? 0) * 1000 }, options);
     return { ...data, items: data.items.map(toEvent) };
