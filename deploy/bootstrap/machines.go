@@ -180,7 +180,7 @@ func (p Plan) files(m Machine, from Sources) (map[string][]byte, error) {
 		env, err := p.environment(m, program, from)
 		errs = append(errs, err)
 		files["etc/gifting/"+string(name)+".env"] = environmentFile(env)
-		files["etc/systemd/system/gifting@"+string(name)+".service.d/stop.conf"] = fmt.Appendf(nil,
+		files["etc/systemd/system/gifting@"+string(name)+".service.d/10-stop.conf"] = fmt.Appendf(nil,
 			"[Service]\nTimeoutStopSec=%.0fs\n", math.Ceil(stopTime(program, env).Seconds()))
 		add("etc/gifting/tls/"+string(name)+".crt", certificates.Cert(name))
 		add("etc/gifting/tls/"+string(name)+".key", certificates.Key(name))

@@ -88,7 +88,7 @@ func TestMachines(t *testing.T) {
 		for unit, seconds := range map[string]string{"a/orders": "35", "b/orders": "105", "c/webhook": "105", "c/tenants": "35"} {
 			machine, program, _ := strings.Cut(unit, "/")
 			require.Equal(t, "[Service]\nTimeoutStopSec="+seconds+"s\n",
-				files[machine+"/etc/systemd/system/gifting@"+program+".service.d/stop.conf"], unit)
+				files[machine+"/etc/systemd/system/gifting@"+program+".service.d/10-stop.conf"], unit)
 		}
 	})
 	t.Run("have the secrets of their programs only", func(t *testing.T) {
