@@ -56,10 +56,10 @@ const floorVariable = "GIFTING_BENCH_FLOOR"
 
 // runFloor runs the program with the name until its input ends. It writes a line with its address, if it has one, when it is ready.
 func runFloor(name string) error {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx := context.Background()
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		stop()
+		os.Exit(0)
 	}()
 	var s floorServers
 	if err := json.Unmarshal([]byte(os.Getenv(floorVariable)), &s); err != nil {
@@ -80,9 +80,6 @@ func runFloor(name string) error {
 	case "webhook":
 		err = s.webhook(ctx, pool)
 	}
-	if ctx.Err() != nil {
-		return nil
-	}
 	return err
 }
 
@@ -93,7 +90,6 @@ func floorServe(ctx context.Context, handle http.HandlerFunc) error {
 	}
 	fmt.Println(listener.Addr())
 	server := &http.Server{Handler: handle, ReadHeaderTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = server.Close() })
 	return server.Serve(listener)
 }
 
@@ -183,11 +179,20 @@ func floorWaker(ctx context.Context, pool *pgxpool.Pool) (wake func()) {
 	}
 }
 
+// floorGo ends the program if f fails.
+func floorGo(f func() error) {
+	go func() {
+		if err := f(); err != nil {
+			fmt.Fprintln(os.Stderr, "floor:", err)
+			os.Exit(1)
+		}
+	}()
+}
+
 // events publishes the outbox and stores the feed.
 func (s floorServers) events(ctx context.Context, pool *pgxpool.Pool) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.relay(ctx, pool) })
-	group.Go(func() error {
+	floorGo(func() error { return s.relay(ctx, pool) })
+	floorGo(func() error {
 		return s.read(ctx, func(all []kafka.Message) error {
 			ids, times, _, data := floorColumns(all)
 			var batch pgx.Batch
@@ -198,7 +203,7 @@ func (s floorServers) events(ctx context.Context, pool *pgxpool.Pool) error {
 		})
 	})
 	fmt.Println()
-	return group.Wait()
+	select {}
 }
 
 func floorCommit(batch *pgx.Batch, reader string, all []kafka.Message) {
@@ -319,8 +324,7 @@ func floorGather[T any](first T, from <-chan T) []T {
 // webhook stores deliveries, sends them and stores that they have arrived.
 func (s floorServers) webhook(ctx context.Context, pool *pgxpool.Pool) error {
 	due, done := make(chan kafka.Message, floorBatch), make(chan string, floorBatch)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
+	floorGo(func() error {
 		return s.read(ctx, func(all []kafka.Message) error {
 			ids, _, endpoints, data := floorColumns(all)
 			var batch pgx.Batch
@@ -338,7 +342,7 @@ func (s floorServers) webhook(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
 	for range senders {
-		group.Go(func() error {
+		floorGo(func() error {
 			for m := range due {
 				if err := floorSend(ctx, client, m); err != nil {
 					return err
@@ -348,7 +352,7 @@ func (s floorServers) webhook(ctx context.Context, pool *pgxpool.Pool) error {
 			return nil
 		})
 	}
-	group.Go(func() error {
+	floorGo(func() error {
 		for first := range done {
 			if _, err := pool.Exec(ctx, `UPDATE deliveries SET delivered_at = now() WHERE subject_id = ANY ($1::uuid[])`,
 				floorGather(first, done)); err != nil {
@@ -358,7 +362,7 @@ func (s floorServers) webhook(ctx context.Context, pool *pgxpool.Pool) error {
 		return nil
 	})
 	fmt.Println()
-	return group.Wait()
+	select {}
 }
 
 func floorSend(ctx context.Context, client *http.Client, m kafka.Message) error {
