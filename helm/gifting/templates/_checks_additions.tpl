@@ -53,13 +53,9 @@
 {{- toYaml $wrong }}
 {{- end }}
 
-{{/*
-What two values set, and mounts of volumes that do not exist: Kubernetes would refuse it, or take the last. And what a migration
-would wait for until its deadline: an object that is made only after it.
-*/}}
+{{/* What two values set, and mounts of volumes that do not exist: Kubernetes would refuse it, or take the last. */}}
 {{- define "gifting.wrongAdditions" -}}
 {{- $wrong := list }}
-{{- $objects := include "gifting.extraObjects" . | fromYaml }}
 {{- range $name, $component := include "gifting.components" . | fromYaml }}
 {{- $values := index $.Values $component.values }}
 {{- $program := dict "root" $ "name" $name "component" $component "values" $values }}
@@ -83,25 +79,8 @@ would wait for until its deadline: an object that is made only after it.
 {{- $wrong = append $wrong (printf "%s: extraVolumes has no volume %s" (include "gifting.whose" (merge (dict "key" "extraVolumeMounts" "by" "name" "value" .name) $program)) .name) }}
 {{- end }}
 {{- end }}
-{{- if and $.Values.migrations.enabled (hasKey $component.secrets "DATABASE_URL") }}
-{{- $migration := merge (dict "migration" true) $program }}
-{{- $needs := dict "variables" (include "gifting.environment" $migration | fromYamlArray) "optional" false
-  "kinds" (list "configMap" "secret" "persistentVolumeClaim") }}
-{{- range include "gifting.named" (merge $needs $migration) | fromYamlArray }}
-{{- if and (hasKey $objects .) (not (include "gifting.isBeforeMigrations" (get $objects .))) }}
-{{- $wrong = append $wrong (printf "extraObjects: migrations need %s before it is made: give it the annotations helm.sh/hook: pre-install,pre-upgrade and helm.sh/hook-weight: \"-20\"" .) }}
-{{- end }}
-{{- end }}
-{{- end }}
 {{- end }}
 {{- uniq $wrong | toYaml }}
-{{- end }}
-
-{{/* Whether an object is a hook that runs before the migrations, which have the weight -10. Takes the object. */}}
-{{- define "gifting.isBeforeMigrations" -}}
-{{- $annotations := dig "metadata" "annotations" dict . }}
-{{- $events := get $annotations "helm.sh/hook" | toString }}
-{{- if and (contains "pre-install" $events) (contains "pre-upgrade" $events) (lt (get $annotations "helm.sh/hook-weight" | int) -10) }}true{{ end }}
 {{- end }}
 
 {{/* The path of the list that has an item: that of all programs, otherwise that of one. Takes key, by, value and those of a program. */}}

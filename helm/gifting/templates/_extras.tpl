@@ -106,7 +106,7 @@ among them: a running pod reads a renewed one.
 */}}
 {{- define "gifting.references" -}}
 {{- $variables := concat (include "gifting.environment" . | fromYamlArray) (include "gifting.servingEnvironment" . | fromYamlArray) }}
-{{- $names := include "gifting.named" (merge (dict "variables" $variables "kinds" (list "configMap" "secret") "optional" true) .) | fromYamlArray }}
+{{- $names := include "gifting.named" (merge (dict "variables" $variables) .) | fromYamlArray }}
 {{- if has "kafka" .component.uses }}{{ $names = append $names (printf "Secret/%s" .root.Values.kafka.tls.ca.name) }}{{ end }}
 {{- $added := include "gifting.extraObjects" .root | fromYaml }}
 {{- /* A change of the ConfigMap that the chart makes has a checksum of its own. */}}
@@ -123,10 +123,7 @@ among them: a running pod reads a renewed one.
 {{- end }}
 {{- end }}
 
-{{/*
-The objects that a pod needs for its variables, extraEnvFrom, authorities and extraVolumes, as Kind/name. Takes root, values,
-variables, the kinds of the objects as volumes name them, and optional: whether those that may be missing count.
-*/}}
+{{/* The Secrets and ConfigMaps of a pod's variables, extraEnvFrom, authorities and extraVolumes, as Kind/name. Takes root, values and variables. */}}
 {{- define "gifting.named" -}}
 {{- $sources := list }}
 {{- range include "gifting.added" (merge (dict "key" "extraEnvFrom") .) | fromYamlArray }}{{ $sources = append $sources . }}{{ end }}
@@ -136,24 +133,24 @@ variables, the kinds of the objects as volumes name them, and optional: whether 
 {{- end }}
 {{- $names := list }}
 {{- range $source := compact $sources }}
-{{- range $kind := $.kinds }}
+{{- range $kind := list "configMap" "secret" }}
 {{- with coalesce (get $source $kind) (get $source (printf "%sRef" $kind)) (get $source (printf "%sKeyRef" $kind)) }}
-{{- if or $.optional (not (get . "optional")) }}
-{{- $names = append $names (printf "%s/%s" (title $kind) (coalesce (get . "name") (get . "secretName") (get . "claimName"))) }}
-{{- end }}
+{{- $names = append $names (printf "%s/%s" (title $kind) (coalesce (get . "name") (get . "secretName"))) }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- toYaml $names }}
 {{- end }}
 
-{{/* The extraObjects by Kind/name. A text may hold several. */}}
+{{/* The extraObjects of the release's namespace by Kind/name. A text may hold several. */}}
 {{- define "gifting.extraObjects" -}}
 {{- $objects := dict }}
 {{- range .Values.extraObjects }}
 {{- range regexSplit "(?m)^---" (tpl (kindIs "string" . | ternary . (toYaml .)) $) -1 }}
 {{- $object := fromYaml . }}
+{{- if eq (dig "metadata" "namespace" $.Release.Namespace $object) $.Release.Namespace }}
 {{- $_ := set $objects (printf "%s/%s" (get $object "kind") (dig "metadata" "name" "" $object)) $object }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- toYaml $objects }}
