@@ -171,7 +171,7 @@ test("a page that waits at the end has the event of a lost answer", async () => 
   const { client: one, sent } = client([page([], "now", atEnd), new TypeError("cut"), page([event("1")], "a")]);
   const seen: string[] = [];
   const options = { onResponse: (info: ResponseInfo) => seen.push(info.headers.get("Feed-Position") ?? "later") };
-  const { items } = await one.events.list({ from: "end", after: null as unknown as undefined, limit: 5, wait: 30 }, options);
+  const { items } = await one.events.list({ from: "end", after: null as unknown as string, limit: 5, wait: 30 }, options);
   assert.deepEqual(items.map(({ id }) => id), ["1"]);
   const search = sent.map(({ url }) => url.search);
   assert.deepEqual(search, ["?from=end&limit=5", "?after=now&limit=5&wait=30", "?after=now&limit=5&wait=30"]);
