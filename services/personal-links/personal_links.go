@@ -106,7 +106,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Se
 	}, func(s *service.Service) error { return assemble(s, cfg, ring, seal.NewEventWriter(eventKeys)) })
 }
 
-// checkClaimURL refuses an address whose links nobody could claim: the pages of the gift site are at /c of their host.
+// checkClaimURL refuses an address whose links could not be claimed: the pages of the gift site are at /c of their host.
 func checkClaimURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
