@@ -258,7 +258,12 @@ func (u *upgrade) requireNoSetback(t *testing.T) {
 // requireConformance runs the checks that the release has for its requirements.
 func (u *upgrade) requireConformance(t *testing.T) {
 	t.Helper()
-	run := exec.CommandContext(t.Context(), "go", "test", "-v", "-count=1", "-timeout=10m", "-run=^TestPlatform$", ".")
+	args := []string{"test", "-v", "-count=1", "-timeout=10m", "-run=^TestPlatform$"}
+	if orders := u.of(identity.Orders); orders[0].runs(u.newer) != orders[1].runs(u.newer) {
+		// It compares two answers to an invalid order. Those of two versions may list other errors.
+		args = append(args, "-skip=^TestPlatform$/^dry_run$/^DRY-12")
+	}
+	run := exec.CommandContext(t.Context(), "go", append(args, ".")...)
 	run.Dir = filepath.Join(u.older.sources, "deploy", "tests", "conformance")
 	run.Env = os.Environ()
 	for name, value := range u.env {
