@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -140,7 +141,7 @@ func postBare(b *testing.B, urls []string, tenants []tenant) {
 		group.Go(func() {
 			for n := next.Add(1); n <= backlog; n = next.Add(1) {
 				to := int(n) % len(urls)
-				if err := post(b, client, urls[to], tenants[to].secret); err != nil {
+				if err := post(b.Context(), client, urls[to], tenants[to].secret, event); err != nil {
 					b.Errorf("bare post: %v", err)
 					return
 				}
@@ -150,12 +151,12 @@ func postBare(b *testing.B, urls []string, tenants []tenant) {
 	group.Wait()
 }
 
-func post(b *testing.B, client *http.Client, url, secret string) error {
-	b.Helper()
+// post signs and posts a body, and reads the response.
+func post(ctx context.Context, client *http.Client, url, secret string, body []byte) error {
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
-	_, _ = mac.Write(append([]byte(now+"."), event...))
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(event))
+	_, _ = mac.Write(append([]byte(now+"."), body...))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,7 @@ package delivery_test
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 	"github.com/segmentio/kafka-go"
-	"golang.org/x/sync/errgroup"
 )
 
 // The floor is what the path of an order costs at least: four minimal programs with the same hops, each a process of its own on
@@ -193,21 +188,14 @@ func floorGo(f func() error) {
 func (s floorServers) events(ctx context.Context, pool *pgxpool.Pool) error {
 	floorGo(func() error { return s.relay(ctx, pool) })
 	floorGo(func() error {
-		return s.read(ctx, func(all []kafka.Message) error {
+		return s.store(ctx, pool, "feed", func(b *pgx.Batch, all []kafka.Message) {
 			ids, times, _, data := floorColumns(all)
-			var batch pgx.Batch
-			batch.Queue(`INSERT INTO feed (subject_id, recorded_at, data) SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::bytea[])`,
+			b.Queue(`INSERT INTO feed (subject_id, recorded_at, data) SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::bytea[])`,
 				ids, times, data)
-			floorCommit(&batch, "feed", all)
-			return pool.SendBatch(ctx, &batch).Close()
-		})
+		}, func(kafka.Message) {})
 	})
 	fmt.Println()
 	select {}
-}
-
-func floorCommit(batch *pgx.Batch, reader string, all []kafka.Message) {
-	batch.Queue(`UPDATE offsets SET next = $2 WHERE reader = $1`, reader, all[len(all)-1].Offset+1)
 }
 
 // floorColumns are the values of the messages.
@@ -277,14 +265,14 @@ func (s floorServers) produce(ctx context.Context, client *kafka.Client, records
 	return res.Error
 }
 
-// read calls flush with all messages that have been fetched until then.
-func (s floorServers) read(ctx context.Context, flush func(all []kafka.Message) error) error {
+// store reads the topic. It commits what queue makes of the messages that have been fetched until then, with their offset, and
+// calls stored for each.
+func (s floorServers) store(
+	ctx context.Context, pool *pgxpool.Pool, name string, queue func(b *pgx.Batch, all []kafka.Message), stored func(m kafka.Message),
+) error {
 	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{s.Broker}, Topic: s.Topic, MinBytes: 1, MaxBytes: 1 << 20})
-	defer func() { _ = reader.Close() }()
 	fetched := make(chan kafka.Message, floorBatch)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(fetched)
+	floorGo(func() error {
 		for {
 			m, err := reader.ReadMessage(ctx)
 			if err != nil {
@@ -293,15 +281,19 @@ func (s floorServers) read(ctx context.Context, flush func(all []kafka.Message) 
 			fetched <- m
 		}
 	})
-	group.Go(func() error {
-		for first := range fetched {
-			if err := flush(floorGather(first, fetched)); err != nil {
-				return err
-			}
+	for first := range fetched {
+		all := floorGather(first, fetched)
+		var batch pgx.Batch
+		queue(&batch, all)
+		batch.Queue(`UPDATE offsets SET next = $2 WHERE reader = $1`, name, all[len(all)-1].Offset+1)
+		if err := pool.SendBatch(ctx, &batch).Close(); err != nil {
+			return err
 		}
-		return nil
-	})
-	return group.Wait()
+		for _, m := range all {
+			stored(m)
+		}
+	}
+	return nil
 }
 
 // floorGather returns the first value and those that are there already.
@@ -309,10 +301,7 @@ func floorGather[T any](first T, from <-chan T) []T {
 	all := []T{first}
 	for len(all) < floorBatch {
 		select {
-		case next, open := <-from:
-			if !open {
-				return all
-			}
+		case next := <-from:
 			all = append(all, next)
 		default:
 			return all
@@ -325,26 +314,18 @@ func floorGather[T any](first T, from <-chan T) []T {
 func (s floorServers) webhook(ctx context.Context, pool *pgxpool.Pool) error {
 	due, done := make(chan kafka.Message, floorBatch), make(chan string, floorBatch)
 	floorGo(func() error {
-		return s.read(ctx, func(all []kafka.Message) error {
+		return s.store(ctx, pool, "webhook", func(b *pgx.Batch, all []kafka.Message) {
 			ids, _, endpoints, data := floorColumns(all)
-			var batch pgx.Batch
-			batch.Queue(`INSERT INTO deliveries (subject_id, endpoint, data) SELECT * FROM unnest($1::uuid[], $2::text[], $3::bytea[])`,
+			b.Queue(`INSERT INTO deliveries (subject_id, endpoint, data) SELECT * FROM unnest($1::uuid[], $2::text[], $3::bytea[])`,
 				ids, endpoints, data)
-			floorCommit(&batch, "webhook", all)
-			if err := pool.SendBatch(ctx, &batch).Close(); err != nil {
-				return err
-			}
-			for _, m := range all {
-				due <- m
-			}
-			return nil
-		})
+		}, func(m kafka.Message) { due <- m })
 	})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
 	for range senders {
 		floorGo(func() error {
 			for m := range due {
-				if err := floorSend(ctx, client, m); err != nil {
+				body := fmt.Appendf(nil, `{"id":%q,"type":"order.created","data":%s}`, m.Key, m.Value)
+				if err := post(ctx, client, string(m.Headers[0].Value), "secret", body); err != nil {
 					return err
 				}
 				done <- string(m.Key)
@@ -363,22 +344,4 @@ func (s floorServers) webhook(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 	fmt.Println()
 	select {}
-}
-
-func floorSend(ctx context.Context, client *http.Client, m kafka.Message) error {
-	body := fmt.Appendf(nil, `{"id":%q,"type":"order.created","data":%s}`, m.Key, m.Value)
-	now := strconv.FormatInt(time.Now().Unix(), 10)
-	mac := hmac.New(sha256.New, []byte("secret"))
-	_, _ = mac.Write(append([]byte(now+"."), body...))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, string(m.Headers[0].Value), bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Service-Signature", "t="+now+",v1="+hex.EncodeToString(mac.Sum(nil)))
-	res, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, res.Body)
-	return errors.Join(err, res.Body.Close())
 }
