@@ -107,7 +107,7 @@ func TestSweepRemovesTheDirectoriesOfKilledRuns(t *testing.T) {
 
 func TestSweepLeavesTheDirectoriesOfOtherUsers(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
+	if os.Geteuid() != 0 { // The whole check runs as root, so there this is always tested.
 		t.Skip("only root can give a directory to another user")
 	}
 	local := t.TempDir()

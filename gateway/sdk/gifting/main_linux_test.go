@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// openTerminal opens a terminal that nobody types on. It is never closed, because a prompt that was interrupted still
-// reads from it.
+// openTerminal opens a terminal on which nothing is typed. It is never closed, because a prompt that was interrupted still reads
+// from it.
 func openTerminal(t *testing.T) int {
 	t.Helper()
 	keyboard, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY, 0)
