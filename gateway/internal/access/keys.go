@@ -23,9 +23,10 @@ const (
 	// unknownVersion is the version of a tenant's settings if Redis did not return one, or was not queried.
 	unknownVersion = 0
 
-	lookUpTimeout = 2 * time.Second
-	// shortTimeout is how long a request waits for a look-up if the last one failed, or if the cached principal may still be used.
-	// The look-up goes on, so that a later request finds its result.
+	// lookUpTimeout is long enough for hundreds of new keys at once on a busy machine: without its principal a request cannot go on.
+	lookUpTimeout = 5 * time.Second
+	// shortTimeout is how long a request waits for a look-up if the cached principal may still be used. The look-up goes on, so
+	// that a later request finds its result.
 	shortTimeout = 300 * time.Millisecond
 	// retryPause follows a failed look-up: meanwhile, cached principals that may still be used are not looked up again.
 	retryPause = time.Second
@@ -38,6 +39,8 @@ type keys struct {
 	clock       func() time.Time
 	// maxStale is how long a principal is used while look-ups fail and the version of its tenant is confirmed.
 	maxStale time.Duration
+	// lookUpTimeout is shorter only in tests.
+	lookUpTimeout time.Duration
 
 	lookUps singleflight.Group
 	// unshared counts the look-ups that no other request shares. Its negative takes the place of the version in such a look-up.
@@ -62,8 +65,8 @@ type entry struct {
 
 func newKeys(deps Deps, cfg Config) *keys {
 	return &keys{
-		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, maxStale: cfg.KeyStale, byHash: map[string]entry{},
-		began: deps.Clock(),
+		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, maxStale: cfg.KeyStale, lookUpTimeout: lookUpTimeout,
+		byHash: map[string]entry{}, began: deps.Clock(),
 	}
 }
 
@@ -136,7 +139,9 @@ func (k *keys) refresh(
 	if failedAt := k.failedAt.Load(); failedAt != 0 && k.clock().Sub(k.began)-time.Duration(failedAt) < retryPause {
 		return p, nil
 	}
-	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), shortTimeout)
+	waited, cancel := context.WithTimeout(ctx, shortTimeout)
+	defer cancel()
+	latest, err := k.fetch(waited, hash, p.TenantVersion)
 	if err != nil && !problem.Is(err, problem.InvalidAPIKey) {
 		return p, nil //nolint:nilerr // The principal is still good.
 	}
@@ -145,19 +150,8 @@ func (k *keys) refresh(
 
 // fetch returns the principal of a key as of now. Requests that know of the same version of the tenant share a look-up.
 func (k *keys) fetch(ctx context.Context, hash string, version int64) (caller.Principal, error) {
-	limit := lookUpTimeout
-	if k.failedAt.Load() != 0 {
-		limit = shortTimeout
-	}
-	return k.wait(ctx, k.lookUp(ctx, hash, version), limit)
-}
-
-// wait waits for a look-up.
-func (k *keys) wait(ctx context.Context, lookUp <-chan singleflight.Result, limit time.Duration) (caller.Principal, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	select {
-	case done := <-lookUp:
+	case done := <-k.lookUp(ctx, hash, version):
 		p, _ := done.Val.(caller.Principal)
 		return p, done.Err
 	case <-ctx.Done():
@@ -172,7 +166,7 @@ func (k *keys) wait(ctx context.Context, lookUp <-chan singleflight.Result, limi
 func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan singleflight.Result {
 	// A request must not share a look-up that began before the change that it knows of.
 	return k.lookUps.DoChan(fmt.Sprintf("%s/%d", hash, version), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.lookUpTimeout)
 		defer cancel()
 		began := k.clock()
 		resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})

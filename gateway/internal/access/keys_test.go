@@ -257,11 +257,36 @@ func TestARevokedKeyIsNotRefreshed(t *testing.T) {
 	require.True(t, problem.Is(err, problem.InvalidAPIKey))
 }
 
-func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
+func TestAKnownKeyDoesNotWaitForADirectoryThatHangs(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	known := f.know(t, time.Minute)
-	let := make(chan struct{})
+	let := f.hang()
+	p, err := f.refresh(t.Context(), "h", known, time.Minute, true)
+	require.NoError(t, err, "the look-up goes on without the request")
+	require.Equal(t, known, p)
+
+	f.setVersion(3)
+	close(let)
+	require.Eventually(t, func() bool {
+		p, err := f.fetch(t.Context(), "h", known.TenantVersion)
+		return err == nil && p.TenantVersion == 3
+	}, 30*time.Second, time.Millisecond)
+	require.Zero(t, f.failedAt.Load())
+}
+
+func TestANewKeyWaitsForTheTimeoutOfItsLookUp(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.lookUpTimeout = time.Millisecond
+	defer close(f.hang())
+	_, err := f.fetch(t.Context(), "h", 0)
+	require.True(t, problem.Is(err, problem.ServiceUnavailable))
+}
+
+// hang makes the directory answer only once the channel is closed.
+func (f *fixture) hang() (let chan struct{}) {
+	let = make(chan struct{})
 	f.OnCall(func(ctx context.Context, _ proto.Message) error {
 		select {
 		case <-let:
@@ -270,25 +295,23 @@ func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
 			return ctx.Err()
 		}
 	})
-	p, err := f.refresh(t.Context(), "h", known, time.Minute, true)
-	require.NoError(t, err, "the look-up goes on without the request")
-	require.Equal(t, known, p)
+	return let
+}
 
-	_, err = f.fetch(t.Context(), "unknown", 0)
-	require.True(t, problem.Is(err, problem.ServiceUnavailable), "this one waits for the time-out")
-	f.failedAt.CompareAndSwap(0, f.now.UnixNano())
-	began := time.Now()
-	_, err = f.fetch(t.Context(), "unknown too", 0)
-	require.True(t, problem.Is(err, problem.ServiceUnavailable))
-	require.Less(t, time.Since(began), lookUpTimeout, "after one has failed, requests are not patient")
-
-	f.setVersion(3)
-	close(let)
-	require.Eventually(t, func() bool {
-		p, err := f.fetch(t.Context(), "unknown too", 0)
-		return err == nil && p.TenantVersion == 3
-	}, 30*time.Second, time.Millisecond)
-	require.Zero(t, f.failedAt.Load())
+// Hundreds of new keys at once make the directory slow for each of them. One that fails must not cut off the others.
+func TestANewKeyWaitsForASlowDirectoryAlsoAfterAFailure(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.Fail(problem.Unavailable())
+	_, err := f.fetch(t.Context(), "fails", 0)
+	require.Error(t, err)
+	f.Fail(nil)
+	f.OnCall(func(context.Context, proto.Message) error {
+		time.Sleep(2 * shortTimeout)
+		return nil
+	})
+	_, err = f.fetch(t.Context(), "slow", 0)
+	require.NoError(t, err)
 }
 
 func TestACallerThatLeavesDuringALookUpIsNoOutage(t *testing.T) {
