@@ -111,3 +111,12 @@ func tenantIDs(req *tenantsv1.ListEndpointsRequest, errs *fields.Errors) []strin
 	}
 	return ids
 }
+
+// ListChanges returns which tenants have changed since an earlier call.
+func (d *directory) ListChanges(ctx context.Context, req *tenantsv1.ListChangesRequest) (*tenantsv1.ListChangesResponse, error) {
+	changes, err := d.store.ChangesSince(ctx, req.GetSince())
+	if err != nil {
+		return nil, err
+	}
+	return &tenantsv1.ListChangesResponse{Until: changes.Until, Any: changes.Any, Versions: changes.Versions}, nil
+}

@@ -627,6 +627,114 @@ func (x *EndpointSubscription) GetEndpoint() *Endpoint {
 	return nil
 }
 
+type ListChangesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The `until` of an earlier response, which is at most an hour old. Empty in a first call.
+	Since         string `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListChangesRequest) Reset() {
+	*x = ListChangesRequest{}
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListChangesRequest) ProtoMessage() {}
+
+func (x *ListChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListChangesRequest.ProtoReflect.Descriptor instead.
+func (*ListChangesRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ListChangesRequest) GetSince() string {
+	if x != nil {
+		return x.Since
+	}
+	return ""
+}
+
+type ListChangesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For the next call.
+	Until string `protobuf:"bytes,1,opt,name=until,proto3" json:"until,omitempty"`
+	// Any tenant may have changed: the call was a first one, the database server was restarted or replaced, or too many have changed.
+	Any bool `protobuf:"varint,2,opt,name=any,proto3" json:"any,omitempty"`
+	// The versions of all tenants that have changed, by their ids in lower case; others may be among them.
+	Versions      map[string]int64 `protobuf:"bytes,3,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListChangesResponse) Reset() {
+	*x = ListChangesResponse{}
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListChangesResponse) ProtoMessage() {}
+
+func (x *ListChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListChangesResponse.ProtoReflect.Descriptor instead.
+func (*ListChangesResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListChangesResponse) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *ListChangesResponse) GetAny() bool {
+	if x != nil {
+		return x.Any
+	}
+	return false
+}
+
+func (x *ListChangesResponse) GetVersions() map[string]int64 {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
 type GetEndpointsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	KeyIds        []int32                `protobuf:"varint,1,rep,packed,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
@@ -636,7 +744,7 @@ type GetEndpointsRequest struct {
 
 func (x *GetEndpointsRequest) Reset() {
 	*x = GetEndpointsRequest{}
-	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[8]
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +756,7 @@ func (x *GetEndpointsRequest) String() string {
 func (*GetEndpointsRequest) ProtoMessage() {}
 
 func (x *GetEndpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[8]
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +769,7 @@ func (x *GetEndpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEndpointsRequest.ProtoReflect.Descriptor instead.
 func (*GetEndpointsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{8}
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetEndpointsRequest) GetKeyIds() []int32 {
@@ -681,7 +789,7 @@ type GetEndpointsResponse struct {
 
 func (x *GetEndpointsResponse) Reset() {
 	*x = GetEndpointsResponse{}
-	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[9]
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -693,7 +801,7 @@ func (x *GetEndpointsResponse) String() string {
 func (*GetEndpointsResponse) ProtoMessage() {}
 
 func (x *GetEndpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[9]
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -706,7 +814,7 @@ func (x *GetEndpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEndpointsResponse.ProtoReflect.Descriptor instead.
 func (*GetEndpointsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{9}
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetEndpointsResponse) GetEndpoints() []*Endpoint {
@@ -739,7 +847,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -751,7 +859,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -764,7 +872,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{10}
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Endpoint) GetKeyId() int32 {
@@ -873,7 +981,16 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"all_brands\x18\x03 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\x12\x1b\n" +
 	"\ttenant_id\x18\x05 \x01(\tR\btenantId\x128\n" +
-	"\bendpoint\x18\x06 \x01(\v2\x1c.gifting.tenants.v1.EndpointR\bendpoint\".\n" +
+	"\bendpoint\x18\x06 \x01(\v2\x1c.gifting.tenants.v1.EndpointR\bendpoint\"*\n" +
+	"\x12ListChangesRequest\x12\x14\n" +
+	"\x05since\x18\x01 \x01(\tR\x05since\"\xcd\x01\n" +
+	"\x13ListChangesResponse\x12\x14\n" +
+	"\x05until\x18\x01 \x01(\tR\x05until\x12\x10\n" +
+	"\x03any\x18\x02 \x01(\bR\x03any\x12Q\n" +
+	"\bversions\x18\x03 \x03(\v25.gifting.tenants.v1.ListChangesResponse.VersionsEntryR\bversions\x1a;\n" +
+	"\rVersionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\".\n" +
 	"\x13GetEndpointsRequest\x12\x17\n" +
 	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\"R\n" +
 	"\x14GetEndpointsResponse\x12:\n" +
@@ -898,13 +1015,14 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x1aENDPOINT_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15ENDPOINT_STATE_ACTIVE\x10\x01\x12\x19\n" +
 	"\x15ENDPOINT_STATE_PAUSED\x10\x02\x12\x17\n" +
-	"\x13ENDPOINT_STATE_GONE\x10\x032\xaa\x03\n" +
+	"\x13ENDPOINT_STATE_GONE\x10\x032\x8a\x04\n" +
 	"\x10DirectoryService\x12[\n" +
 	"\n" +
 	"ResolveKey\x12%.gifting.tenants.v1.ResolveKeyRequest\x1a&.gifting.tenants.v1.ResolveKeyResponse\x12p\n" +
 	"\x11GetTenantSettings\x12,.gifting.tenants.v1.GetTenantSettingsRequest\x1a-.gifting.tenants.v1.GetTenantSettingsResponse\x12d\n" +
 	"\rListEndpoints\x12(.gifting.tenants.v1.ListEndpointsRequest\x1a).gifting.tenants.v1.ListEndpointsResponse\x12a\n" +
-	"\fGetEndpoints\x12'.gifting.tenants.v1.GetEndpointsRequest\x1a(.gifting.tenants.v1.GetEndpointsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
+	"\fGetEndpoints\x12'.gifting.tenants.v1.GetEndpointsRequest\x1a(.gifting.tenants.v1.GetEndpointsResponse\x12^\n" +
+	"\vListChanges\x12&.gifting.tenants.v1.ListChangesRequest\x1a'.gifting.tenants.v1.ListChangesResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
 
 var (
 	file_gifting_tenants_v1_directory_proto_rawDescOnce sync.Once
@@ -919,7 +1037,7 @@ func file_gifting_tenants_v1_directory_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_directory_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_tenants_v1_directory_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_gifting_tenants_v1_directory_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(TeamRole)(0),                     // 0: gifting.tenants.v1.TeamRole
 	(EndpointState)(0),                // 1: gifting.tenants.v1.EndpointState
@@ -931,45 +1049,51 @@ var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(*ListEndpointsRequest)(nil),      // 7: gifting.tenants.v1.ListEndpointsRequest
 	(*ListEndpointsResponse)(nil),     // 8: gifting.tenants.v1.ListEndpointsResponse
 	(*EndpointSubscription)(nil),      // 9: gifting.tenants.v1.EndpointSubscription
-	(*GetEndpointsRequest)(nil),       // 10: gifting.tenants.v1.GetEndpointsRequest
-	(*GetEndpointsResponse)(nil),      // 11: gifting.tenants.v1.GetEndpointsResponse
-	(*Endpoint)(nil),                  // 12: gifting.tenants.v1.Endpoint
-	nil,                               // 13: gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
-	(*v1.Principal)(nil),              // 14: gifting.common.v1.Principal
-	(*Tenant)(nil),                    // 15: gifting.tenants.v1.Tenant
-	(*Brand)(nil),                     // 16: gifting.tenants.v1.Brand
-	(*BrandGiftSite)(nil),             // 17: gifting.tenants.v1.BrandGiftSite
-	(v1.Scope)(0),                     // 18: gifting.common.v1.Scope
-	(*durationpb.Duration)(nil),       // 19: google.protobuf.Duration
+	(*ListChangesRequest)(nil),        // 10: gifting.tenants.v1.ListChangesRequest
+	(*ListChangesResponse)(nil),       // 11: gifting.tenants.v1.ListChangesResponse
+	(*GetEndpointsRequest)(nil),       // 12: gifting.tenants.v1.GetEndpointsRequest
+	(*GetEndpointsResponse)(nil),      // 13: gifting.tenants.v1.GetEndpointsResponse
+	(*Endpoint)(nil),                  // 14: gifting.tenants.v1.Endpoint
+	nil,                               // 15: gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
+	nil,                               // 16: gifting.tenants.v1.ListChangesResponse.VersionsEntry
+	(*v1.Principal)(nil),              // 17: gifting.common.v1.Principal
+	(*Tenant)(nil),                    // 18: gifting.tenants.v1.Tenant
+	(*Brand)(nil),                     // 19: gifting.tenants.v1.Brand
+	(*BrandGiftSite)(nil),             // 20: gifting.tenants.v1.BrandGiftSite
+	(v1.Scope)(0),                     // 21: gifting.common.v1.Scope
+	(*durationpb.Duration)(nil),       // 22: google.protobuf.Duration
 }
 var file_gifting_tenants_v1_directory_proto_depIdxs = []int32{
-	14, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
-	15, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
-	16, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
+	17, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
+	18, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
+	19, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
 	6,  // 3: gifting.tenants.v1.GetTenantSettingsResponse.team:type_name -> gifting.tenants.v1.TeamMember
-	17, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
+	20, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
 	0,  // 5: gifting.tenants.v1.TeamMember.role:type_name -> gifting.tenants.v1.TeamRole
 	9,  // 6: gifting.tenants.v1.ListEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.EndpointSubscription
-	13, // 7: gifting.tenants.v1.ListEndpointsResponse.versions:type_name -> gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
-	18, // 8: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
-	12, // 9: gifting.tenants.v1.EndpointSubscription.endpoint:type_name -> gifting.tenants.v1.Endpoint
-	12, // 10: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
-	1,  // 11: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
-	19, // 12: gifting.tenants.v1.Endpoint.previous_signs_for:type_name -> google.protobuf.Duration
-	18, // 13: gifting.tenants.v1.Endpoint.scopes:type_name -> gifting.common.v1.Scope
-	2,  // 14: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
-	4,  // 15: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
-	7,  // 16: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
-	10, // 17: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
-	3,  // 18: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
-	5,  // 19: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
-	8,  // 20: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
-	11, // 21: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
-	18, // [18:22] is the sub-list for method output_type
-	14, // [14:18] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	15, // 7: gifting.tenants.v1.ListEndpointsResponse.versions:type_name -> gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
+	21, // 8: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
+	14, // 9: gifting.tenants.v1.EndpointSubscription.endpoint:type_name -> gifting.tenants.v1.Endpoint
+	16, // 10: gifting.tenants.v1.ListChangesResponse.versions:type_name -> gifting.tenants.v1.ListChangesResponse.VersionsEntry
+	14, // 11: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
+	1,  // 12: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
+	22, // 13: gifting.tenants.v1.Endpoint.previous_signs_for:type_name -> google.protobuf.Duration
+	21, // 14: gifting.tenants.v1.Endpoint.scopes:type_name -> gifting.common.v1.Scope
+	2,  // 15: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
+	4,  // 16: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
+	7,  // 17: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
+	12, // 18: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
+	10, // 19: gifting.tenants.v1.DirectoryService.ListChanges:input_type -> gifting.tenants.v1.ListChangesRequest
+	3,  // 20: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
+	5,  // 21: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
+	8,  // 22: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
+	13, // 23: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
+	11, // 24: gifting.tenants.v1.DirectoryService.ListChanges:output_type -> gifting.tenants.v1.ListChangesResponse
+	20, // [20:25] is the sub-list for method output_type
+	15, // [15:20] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_directory_proto_init() }
@@ -985,7 +1109,7 @@ func file_gifting_tenants_v1_directory_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_directory_proto_rawDesc), len(file_gifting_tenants_v1_directory_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   12,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

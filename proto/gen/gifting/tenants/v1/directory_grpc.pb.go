@@ -23,6 +23,7 @@ const (
 	DirectoryService_GetTenantSettings_FullMethodName = "/gifting.tenants.v1.DirectoryService/GetTenantSettings"
 	DirectoryService_ListEndpoints_FullMethodName     = "/gifting.tenants.v1.DirectoryService/ListEndpoints"
 	DirectoryService_GetEndpoints_FullMethodName      = "/gifting.tenants.v1.DirectoryService/GetEndpoints"
+	DirectoryService_ListChanges_FullMethodName       = "/gifting.tenants.v1.DirectoryService/ListChanges"
 )
 
 // DirectoryServiceClient is the client API for DirectoryService service.
@@ -42,6 +43,9 @@ type DirectoryServiceClient interface {
 	// Returns URLs and signing secrets for a batch of deliveries. They are read at each call, so that a rotated
 	// secret is used at once.
 	GetEndpoints(ctx context.Context, in *GetEndpointsRequest, opts ...grpc.CallOption) (*GetEndpointsResponse, error)
+	// Returns which tenants have changed since an earlier call. So a service that has copies of many tenants learns with one call
+	// which of them are still right.
+	ListChanges(ctx context.Context, in *ListChangesRequest, opts ...grpc.CallOption) (*ListChangesResponse, error)
 }
 
 type directoryServiceClient struct {
@@ -92,6 +96,16 @@ func (c *directoryServiceClient) GetEndpoints(ctx context.Context, in *GetEndpoi
 	return out, nil
 }
 
+func (c *directoryServiceClient) ListChanges(ctx context.Context, in *ListChangesRequest, opts ...grpc.CallOption) (*ListChangesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListChangesResponse)
+	err := c.cc.Invoke(ctx, DirectoryService_ListChanges_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DirectoryServiceServer is the server API for DirectoryService service.
 // All implementations must embed UnimplementedDirectoryServiceServer
 // for forward compatibility.
@@ -109,6 +123,9 @@ type DirectoryServiceServer interface {
 	// Returns URLs and signing secrets for a batch of deliveries. They are read at each call, so that a rotated
 	// secret is used at once.
 	GetEndpoints(context.Context, *GetEndpointsRequest) (*GetEndpointsResponse, error)
+	// Returns which tenants have changed since an earlier call. So a service that has copies of many tenants learns with one call
+	// which of them are still right.
+	ListChanges(context.Context, *ListChangesRequest) (*ListChangesResponse, error)
 	mustEmbedUnimplementedDirectoryServiceServer()
 }
 
@@ -130,6 +147,9 @@ func (UnimplementedDirectoryServiceServer) ListEndpoints(context.Context, *ListE
 }
 func (UnimplementedDirectoryServiceServer) GetEndpoints(context.Context, *GetEndpointsRequest) (*GetEndpointsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetEndpoints not implemented")
+}
+func (UnimplementedDirectoryServiceServer) ListChanges(context.Context, *ListChangesRequest) (*ListChangesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListChanges not implemented")
 }
 func (UnimplementedDirectoryServiceServer) mustEmbedUnimplementedDirectoryServiceServer() {}
 func (UnimplementedDirectoryServiceServer) testEmbeddedByValue()                          {}
@@ -224,6 +244,24 @@ func _DirectoryService_GetEndpoints_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DirectoryService_ListChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DirectoryServiceServer).ListChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DirectoryService_ListChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DirectoryServiceServer).ListChanges(ctx, req.(*ListChangesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DirectoryService_ServiceDesc is the grpc.ServiceDesc for DirectoryService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -246,6 +284,10 @@ var DirectoryService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetEndpoints",
 			Handler:    _DirectoryService_GetEndpoints_Handler,
+		},
+		{
+			MethodName: "ListChanges",
+			Handler:    _DirectoryService_ListChanges_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
