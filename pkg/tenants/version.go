@@ -33,13 +33,16 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 // A version grows with every change of the tenant or of its keys. A copy is used only while Redis says that its version is the
 // newest; without an answer the tenants service is asked. Redis may answer and refuse writes, as when it is full. So a copy is used
 // for at most the lease, counted from before it was read, and a change is answered once its version is in Redis, or else after the
-// lease. What is not covered is a Redis that takes a version and then loses it within the lease, without being away meanwhile.
+// lease. Redis may also lose a version that it took, when it is restarted or replaced. So a copy from before the last connection
+// to Redis is not used. What is not covered is a Redis that loses a version within the lease and keeps its connections.
 type VersionReader struct {
 	client *redis.Client // Nil: no version is known.
 	log    *slog.Logger
 	// failed is when the last read failed, in nanoseconds since opened; zero: none failed.
 	opened time.Time
 	failed atomic.Int64
+	// connected is when the last connection was made, in the same form.
+	connected atomic.Int64
 }
 
 // OpenVersions makes a reader of the Redis at the address. With an empty address no version is known.
@@ -55,6 +58,7 @@ func OpenVersions(address string, tel *telemetry.Telemetry) (*VersionReader, err
 	if err := redisconn.Observe(client, tel); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
+	redisconn.OnConnect(client, func() { r.connected.Store(int64(time.Since(r.opened))) })
 	r.client = client
 	return r, nil
 }
@@ -90,6 +94,12 @@ func (r *VersionReader) Published(ctx context.Context, tenants []string) map[str
 		}
 	}
 	return found
+}
+
+// ConnectedAt returns when the last connection to Redis was made. A copy that is not younger must not be used, also if Published
+// returned its version.
+func (r *VersionReader) ConnectedAt() time.Time {
+	return r.opened.Add(time.Duration(r.connected.Load()))
 }
 
 // Close ends the connections.

@@ -23,12 +23,14 @@ type cache struct {
 	byTenant map[string]cacheEntry
 }
 
-// get returns the endpoints of a tenant that has this published version. Without a published version, it returns none.
-func (c *cache) get(tenant string, version int64) (sender.Subscriptions, bool) {
+// get returns the endpoints of a tenant that has this published version, if they were looked up after the last connection to Redis
+// was made. Without a published version, it returns none.
+func (c *cache) get(tenant string, version int64, connected time.Time) (sender.Subscriptions, bool) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	known, ok := c.byTenant[tenant]
-	if !ok || version == 0 || known.version < version || time.Since(known.LookedUp) >= tenants.VersionLease {
+	confirmed := ok && version != 0 && known.version >= version && known.LookedUp.After(connected)
+	if !confirmed || time.Since(known.LookedUp) >= tenants.VersionLease {
 		return sender.Subscriptions{}, false
 	}
 	return known.Subscriptions, true

@@ -2,7 +2,9 @@ package fanout
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +38,7 @@ func setupWithRedis(t *testing.T) *redisFixture {
 	opts, err := redis.ParseURL(address)
 	require.NoError(t, err)
 	f := &redisFixture{fixture: setup(t), redis: redis.NewClient(opts), tenant: uuid.NewString()}
-	f.versions, err = tenants.OpenVersions(address, telemetry.Discard())
+	f.versions, err = tenants.OpenVersions(address+"?client_name="+f.tenant, telemetry.Discard())
 	require.NoError(t, err)
 	f.fan = f.instance()
 	t.Cleanup(func() {
@@ -51,6 +53,21 @@ func setupWithRedis(t *testing.T) *redisFixture {
 func (f *redisFixture) publish() {
 	version := strconv.FormatInt(f.directory.EndpointsVersion(), 10)
 	require.NoError(f.t, f.redis.Set(f.t.Context(), tenants.VersionKey(f.tenant), version, time.Minute).Err())
+}
+
+// cutConnection ends the connection of the fan-out to Redis, as a restart of Redis does.
+func (f *redisFixture) cutConnection() {
+	f.t.Helper()
+	clients, err := f.redis.ClientList(f.t.Context()).Result()
+	require.NoError(f.t, err)
+	for line := range strings.Lines(clients) {
+		if fields := strings.Fields(line); slices.Contains(fields, "name="+f.tenant) {
+			id := strings.TrimPrefix(fields[0], "id=")
+			require.NoError(f.t, f.redis.ClientKillByFilter(f.t.Context(), "ID", id).Err())
+			return
+		}
+	}
+	require.Fail(f.t, "the fan-out has no connection")
 }
 
 // fanOutChange fans out a change of the tenant. It returns the keys that get it, and how many lookups were made.
@@ -121,6 +138,20 @@ func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	f.requireChange(lookedUp, 1, 2)
 }
 
+// A Redis that was set back has the version from before a change that was answered because Redis had taken its version.
+func TestEndpointsAreLookedUpAgainAfterANewConnectionToRedis(t *testing.T) {
+	t.Parallel()
+	f := setupWithRedis(t)
+	f.subscribe(1)
+	f.publish()
+	f.requireChange(lookedUp, 1)
+	f.subscribe(2)
+	f.requireChange(cached, 1)
+	f.cutConnection()
+	f.requireChange(lookedUp, 1, 2)
+	f.requireChange(cached, 1, 2)
+}
+
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	c := cache{byTenant: map[string]cacheEntry{}}
@@ -130,9 +161,9 @@ func TestTheCacheIsBounded(t *testing.T) {
 	require.Len(t, c.byTenant, maxCached)
 	c.put(map[string]int64{"t": 5}, map[string]sender.Subscriptions{"t": {LookedUp: time.Now()}})
 	c.put(map[string]int64{"t": 4}, nil)
-	_, ok := c.get("t", 5)
+	_, ok := c.get("t", 5, time.Time{})
 	require.True(t, ok, "a response that was late changes nothing")
-	_, ok = c.get("t", 6)
+	_, ok = c.get("t", 6, time.Time{})
 	require.False(t, ok)
 }
 

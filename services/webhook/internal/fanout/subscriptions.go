@@ -36,8 +36,9 @@ func (s *subscriptions) endpointsOf(ctx context.Context, changes []change) (send
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	published := s.versions.Published(ctx, ids)
+	connected := s.versions.ConnectedAt() // Read after the versions: reading them may make a connection.
 	missing := slices.DeleteFunc(ids, func(id string) bool {
-		known, ok := s.cache.get(id, published[id])
+		known, ok := s.cache.get(id, published[id], connected)
 		if ok {
 			found.Endpoints[id] = known
 		}
