@@ -5,8 +5,8 @@
 // the tenant's settings. A cached principal is looked up again if Redis has a newer version or does not return one, after its lease
 // (package tenants), and after a new connection to Redis, which may have been set back. So a revoked key is refused from the next
 // request on, whatever Redis does. While the tenants service does not answer, keys that have worked before keep working for
-// Config.KeyStale, as long as Redis takes writes and has no newer version. A gateway without requests for tenants.VersionLease
-// cannot know whether Redis lost a version meanwhile, so it asks again.
+// Config.KeyStale, as long as Redis takes writes, has no newer version and needs no new connection. A gateway without requests for
+// tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks again.
 package access
 
 import (

@@ -113,16 +113,16 @@ func (k *keys) happenedSince(at *atomic.Int64, age time.Duration) bool {
 }
 
 // latest returns the principal for a request that got this version of the tenant's settings from Redis. If the version is unknown,
-// the look-up is not shared, because a change may have been answered since another look-up began.
+// or Redis may have been set back, the look-up is not shared, because a change may have been answered since another look-up began.
 func (k *keys) latest(
 	ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64,
 ) (caller.Principal, error) {
 	switch {
-	case version == unknownVersion:
+	case version == unknownVersion, k.happenedSince(&k.connectedAt, age):
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)
-	case age >= tenants.VersionLease, k.happenedSince(&k.connectedAt, age):
+	case age >= tenants.VersionLease:
 		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)
 	}
 	return p, nil

@@ -174,22 +174,33 @@ func TestACachedKeyIsUsedOnlyWhileItIsConfirmed(t *testing.T) {
 }
 
 // A look-up that is in flight may have read the key before a change that was answered since.
-func TestWithoutAVersionNoLookUpIsShared(t *testing.T) {
+func TestALookUpIsNotSharedIfRedisMayLackTheVersionOfAChange(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
-	known := f.know(t, 0)
-	let := make(chan struct{})
-	f.OnCall(func(context.Context, proto.Message) error { <-let; return nil })
-	var requests errgroup.Group
-	for range 3 {
-		requests.Go(func() error {
-			_, err := f.latest(t.Context(), "h", known, 0, 0)
-			return err
+	for name, tc := range map[string]struct {
+		version   int64
+		connected bool
+	}{"Redis has no version": {0, false}, "Redis has the same version, after a new connection": {1, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			known := f.know(t, time.Second)
+			if tc.connected {
+				f.connectedAt.Store(int64(time.Second))
+			}
+			let := make(chan struct{})
+			f.OnCall(func(context.Context, proto.Message) error { <-let; return nil })
+			var requests errgroup.Group
+			for range 3 {
+				requests.Go(func() error {
+					_, err := f.latest(t.Context(), "h", known, time.Second, tc.version)
+					return err
+				})
+			}
+			require.Eventually(t, func() bool { return f.Calls("ResolveKey") == 4 }, 30*time.Second, time.Millisecond)
+			close(let)
+			require.NoError(t, requests.Wait())
 		})
 	}
-	require.Eventually(t, func() bool { return f.Calls("ResolveKey") == 4 }, 30*time.Second, time.Millisecond)
-	close(let)
-	require.NoError(t, requests.Wait())
 }
 
 // A change waits a little longer than the lease for Redis to take its version. A gateway that has not seen Redis take a write for
@@ -245,6 +256,11 @@ func TestAKeyIsLookedUpAgainAfterANewConnectionToRedis(t *testing.T) {
 	}
 	require.NoError(t, latest(), "it was looked up since")
 	c.NoteRedisConnection()
+	f.Fail(problem.Unavailable())
+	for range 2 {
+		require.True(t, problem.Is(latest(), problem.ServiceUnavailable), "the cached principal is not used without a look-up")
+	}
+	f.Fail(nil)
 	require.True(t, problem.Is(latest(), problem.InvalidAPIKey))
 }
 
