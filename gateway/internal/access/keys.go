@@ -54,20 +54,24 @@ type keys struct {
 	// failedAt is when the last look-up failed, in the same form; it is zero if the last one succeeded.
 	failedAt atomic.Int64
 
+	copies *tenants.Copies
 	mu     sync.RWMutex
-	byHash map[string]entry
+	byHash map[string]*entry
 }
 
 type entry struct {
+	tenants.Copy
+
 	principal caller.Principal
-	fetched   time.Time
 }
 
 func newKeys(deps Deps, cfg Config) *keys {
-	return &keys{
+	k := &keys{
 		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, maxStale: cfg.KeyStale, lookUpTimeout: lookUpTimeout,
-		byHash: map[string]entry{}, began: deps.Clock(),
+		byHash: map[string]*entry{}, began: deps.Clock(),
 	}
+	k.copies = tenants.NewCopies(deps.Directory, deps.Clock, k.eachCopy)
+	return k
 }
 
 // invalidKey is the same for every invalid key, so that it does not reveal the reason.
@@ -85,12 +89,24 @@ func (k *keys) hash(key string) (string, error) {
 	return string(apikey.Hash(key)), nil
 }
 
-// cached returns the principal of a key that has worked in this process, and how long ago it was looked up.
+// cached returns the principal of a key that has worked in this process, and how long ago it was looked up or confirmed.
 func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	e, known := k.byHash[hash]
-	return e.principal, k.clock().Sub(e.fetched), known
+	if !known {
+		return p, 0, false
+	}
+	return e.principal, k.clock().Sub(e.ConfirmedAt), true
+}
+
+// eachCopy calls renew with each cached principal.
+func (k *keys) eachCopy(renew func(*tenants.Copy)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, e := range k.byHash {
+		renew(&e.Copy)
+	}
 }
 
 // noteConfirmed notes that Redis has just taken a write and returned a version.
@@ -117,6 +133,7 @@ func (k *keys) happenedSince(at *atomic.Int64, age time.Duration) bool {
 func (k *keys) latest(
 	ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64,
 ) (caller.Principal, error) {
+	k.copies.Used(ctx)
 	switch {
 	case version == unknownVersion, k.happenedSince(&k.connectedAt, age):
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
@@ -168,7 +185,7 @@ func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan si
 	return k.lookUps.DoChan(fmt.Sprintf("%s/%d", hash, version), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.lookUpTimeout)
 		defer cancel()
-		began := k.clock()
+		copied := k.copies.Begin()
 		resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})
 		unknown := problem.Is(err, problem.NotFound)
 		if err != nil && !unknown {
@@ -181,15 +198,16 @@ func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan si
 			return nil, invalidKey()
 		}
 		p := caller.FromProto(resolved.GetPrincipal())
-		k.add(hash, entry{principal: p, fetched: began})
+		copied.TenantID, copied.Version = p.TenantID, p.TenantVersion
+		k.add(hash, &entry{copied, p})
 		return p, nil
 	})
 }
 
-func (k *keys) add(hash string, e entry) {
+func (k *keys) add(hash string, e *entry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if old, ok := k.byHash[hash]; ok && old.principal.TenantVersion > e.principal.TenantVersion {
+	if old, ok := k.byHash[hash]; ok && old.Version > e.Version {
 		return // This is a slow response to an earlier look-up.
 	}
 	if len(k.byHash) >= maxKeys {

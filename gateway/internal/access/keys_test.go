@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 type fixture struct {
@@ -171,6 +172,28 @@ func TestACachedKeyIsUsedOnlyWhileItIsConfirmed(t *testing.T) {
 			require.Equal(t, 1+tc.lookUps, f.Calls("ResolveKey"))
 		})
 	}
+}
+
+func TestAPrincipalThatIsConfirmedIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.SetChanges(func(since string) *tenantsv1.ListChangesResponse {
+		return &tenantsv1.ListChangesResponse{Until: "1", Any: since == ""}
+	})
+	var p caller.Principal
+	var age time.Duration
+	require.Eventually(t, func() bool { // The first call for changes confirms nothing.
+		f.know(t, tenants.VersionLease/2)
+		f.copies.Used(t.Context())
+		time.Sleep(10 * time.Millisecond)
+		f.now = f.now.Add(tenants.VersionLease / 2)
+		p, age, _ = f.cached("h")
+		return age < tenants.VersionLease
+	}, 30*time.Second, time.Millisecond)
+	lookUps := f.Calls("ResolveKey")
+	_, err := f.latest(t.Context(), "h", p, age, p.TenantVersion)
+	require.NoError(t, err)
+	require.Equal(t, lookUps, f.Calls("ResolveKey"))
 }
 
 // A look-up that is in flight may have read the key before a change that was answered since.

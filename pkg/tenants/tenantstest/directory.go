@@ -38,6 +38,7 @@ type Directory struct {
 	endpoints     map[int32]*tenantsv1.Endpoint
 	// endpointsVersion is the version of all tenants in ListEndpoints. It grows with every change of an endpoint.
 	endpointsVersion int64
+	changes          func(since string) *tenantsv1.ListChangesResponse
 	calls            map[string]int
 	failure          error
 	onCall           func(ctx context.Context, req proto.Message) error
@@ -52,6 +53,7 @@ func NewDirectory(t testing.TB, tenants ...*Settings) *Directory {
 		subscriptions:    map[string][]*tenantsv1.EndpointSubscription{},
 		endpoints:        map[int32]*tenantsv1.Endpoint{},
 		endpointsVersion: 1,
+		changes:          func(string) *tenantsv1.ListChangesResponse { return &tenantsv1.ListChangesResponse{Any: true} },
 		calls:            map[string]int{},
 	}
 	for _, s := range tenants {
@@ -122,6 +124,13 @@ func (d *Directory) EndpointsVersion() int64 {
 	return d.endpointsVersion
 }
 
+// SetChanges makes ListChanges return what changes returns. Without it, any tenant may have changed.
+func (d *Directory) SetChanges(changes func(since string) *tenantsv1.ListChangesResponse) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.changes = changes
+}
+
 // Fail makes every call fail with err from now on; with nil, calls succeed again. A failing call does not reach OnCall.
 func (d *Directory) Fail(err error) {
 	d.mu.Lock()
@@ -182,6 +191,11 @@ func (d *Directory) ListEndpoints(
 		}
 		return resp, nil
 	})
+}
+
+// ListChanges implements DirectoryService.
+func (d *Directory) ListChanges(ctx context.Context, req *tenantsv1.ListChangesRequest) (*tenantsv1.ListChangesResponse, error) {
+	return answer(ctx, d, req, "ListChanges", func() (*tenantsv1.ListChangesResponse, error) { return d.changes(req.GetSince()), nil })
 }
 
 // GetEndpoints implements DirectoryService.

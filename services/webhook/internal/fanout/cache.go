@@ -11,38 +11,38 @@ import (
 // maxCached bounds the tenants whose endpoints are kept.
 const maxCached = 10_000
 
-// cacheEntry has the endpoints of a tenant as of a version.
+// cacheEntry has the endpoints of a tenant.
 type cacheEntry struct {
-	version int64
+	tenants.Copy
 	sender.Subscriptions
 }
 
 // cache keeps the endpoints of tenants, also of those that have none.
 type cache struct {
 	guard    sync.Mutex
-	byTenant map[string]cacheEntry
+	byTenant map[string]*cacheEntry
 }
 
-// get returns the endpoints of a tenant that has this published version, if they were looked up after the last connection to Redis
+// get returns the endpoints of a tenant that has this published version, if they were confirmed after the last connection to Redis
 // was made. Without a published version, it returns none.
 func (c *cache) get(tenant string, version int64, connected time.Time) (sender.Subscriptions, bool) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	known, ok := c.byTenant[tenant]
-	confirmed := ok && version != 0 && known.version >= version && known.LookedUp.After(connected)
-	if !confirmed || time.Since(known.LookedUp) >= tenants.VersionLease {
+	if !ok || version == 0 || known.Version < version || !known.ConfirmedAt.After(connected) ||
+		time.Since(known.ConfirmedAt) >= tenants.VersionLease {
 		return sender.Subscriptions{}, false
 	}
 	return known.Subscriptions, true
 }
 
 // put keeps the endpoints of those tenants whose versions are known, unless newer ones are kept.
-func (c *cache) put(versions map[string]int64, found map[string]sender.Subscriptions) {
+func (c *cache) put(copied tenants.Copy, versions map[string]int64, found map[string]sender.Subscriptions) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	for tenant, version := range versions {
 		known, ok := c.byTenant[tenant]
-		if ok && known.version > version {
+		if ok && known.Version > version {
 			continue
 		}
 		if !ok && len(c.byTenant) >= maxCached {
@@ -51,6 +51,16 @@ func (c *cache) put(versions map[string]int64, found map[string]sender.Subscript
 				break
 			}
 		}
-		c.byTenant[tenant] = cacheEntry{version, found[tenant]}
+		copied.TenantID, copied.Version = tenant, version
+		c.byTenant[tenant] = &cacheEntry{copied, found[tenant]}
+	}
+}
+
+// each calls renew with each copy.
+func (c *cache) each(renew func(*tenants.Copy)) {
+	c.guard.Lock()
+	defer c.guard.Unlock()
+	for _, e := range c.byTenant {
+		renew(&e.Copy)
 	}
 }

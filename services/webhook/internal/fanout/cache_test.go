@@ -19,7 +19,6 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
 
 // redisFixture is a fixture whose fan-out reads the versions of tenants from Redis.
@@ -132,10 +131,23 @@ func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	c := &f.fan.subscriptions.cache
 	c.guard.Lock()
 	known := c.byTenant[f.tenant]
-	known.LookedUp = known.LookedUp.Add(-tenants.VersionLease)
-	c.byTenant[f.tenant] = known
+	known.ConfirmedAt = known.ConfirmedAt.Add(-tenants.VersionLease)
 	c.guard.Unlock()
 	f.requireChange(lookedUp, 1, 2)
+}
+
+func TestEndpointsThatAreConfirmedAreNotLookedUp(t *testing.T) {
+	t.Parallel()
+	f := setupWithRedis(t)
+	f.subscribe(1)
+	f.publish()
+	f.requireChange(lookedUp, 1)
+	require.Eventually(t, func() bool { return f.directory.Calls("ListChanges") == 1 }, 30*time.Second, time.Millisecond)
+	c := &f.fan.subscriptions.cache
+	c.each(func(copied *tenants.Copy) { copied.ConfirmedAt = time.Now().Add(-tenants.VersionLease) })
+	f.requireChange(lookedUp, 1)
+	c.each(func(copied *tenants.Copy) { copied.ConfirmedAt = time.Now().Add(time.Minute) })
+	f.requireChange(cached, 1)
 }
 
 // A Redis that was set back has the version from before a change that was answered because Redis had taken its version.
@@ -154,13 +166,14 @@ func TestEndpointsAreLookedUpAgainAfterANewConnectionToRedis(t *testing.T) {
 
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	c := cache{byTenant: map[string]cacheEntry{}}
+	c := cache{byTenant: map[string]*cacheEntry{}}
 	for i := range maxCached + 10 {
-		c.put(map[string]int64{strconv.Itoa(i): 1}, nil)
+		c.put(tenants.Copy{}, map[string]int64{strconv.Itoa(i): 1}, nil)
 	}
 	require.Len(t, c.byTenant, maxCached)
-	c.put(map[string]int64{"t": 5}, map[string]sender.Subscriptions{"t": {LookedUp: time.Now()}})
-	c.put(map[string]int64{"t": 4}, nil)
+	now := tenants.Copy{ConfirmedAt: time.Now()}
+	c.put(now, map[string]int64{"t": 5}, nil)
+	c.put(now, map[string]int64{"t": 4}, nil)
 	_, ok := c.get("t", 5, time.Time{})
 	require.True(t, ok, "a response that was late changes nothing")
 	_, ok = c.get("t", 6, time.Time{})
@@ -172,7 +185,9 @@ func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
 	f := setup(t)
 	var sizes []int
 	f.directory.OnCall(func(_ context.Context, req proto.Message) error {
-		sizes = append(sizes, len(req.(*tenantsv1.ListEndpointsRequest).GetTenantIds()))
+		if list, ok := req.(*tenantsv1.ListEndpointsRequest); ok {
+			sizes = append(sizes, len(list.GetTenantIds()))
+		}
 		return nil
 	})
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)

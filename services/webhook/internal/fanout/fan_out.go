@@ -58,7 +58,7 @@ type FanOut struct {
 	store         *store.Store
 	sender        *sender.Sender
 	log           *slog.Logger
-	subscriptions subscriptions
+	subscriptions *subscriptions
 	rejected      metric.Int64Counter
 }
 
@@ -72,8 +72,7 @@ func New(deps Deps, cfg Config) (*FanOut, error) {
 	rejected.Add(context.Background(), 0) // The series exists before its first event.
 	return &FanOut{
 		cfg: cfg, store: deps.Store, sender: deps.Sender, log: deps.Telemetry.Logger,
-		subscriptions: subscriptions{directory: deps.Directory, versions: deps.Versions, cache: cache{byTenant: map[string]cacheEntry{}}},
-		rejected:      rejected,
+		subscriptions: newSubscriptions(deps), rejected: rejected,
 	}, nil
 }
 

@@ -24,6 +24,13 @@ type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
 	versions  *tenants.VersionReader
 	cache     cache
+	copies    *tenants.Copies
+}
+
+func newSubscriptions(deps Deps) *subscriptions {
+	s := &subscriptions{directory: deps.Directory, versions: deps.Versions, cache: cache{byTenant: map[string]*cacheEntry{}}}
+	s.copies = tenants.NewCopies(deps.Directory, time.Now, s.cache.each)
+	return s
 }
 
 // endpointsOf returns the endpoints of the batch's tenants, which must not be changed.
@@ -32,6 +39,7 @@ func (s *subscriptions) endpointsOf(ctx context.Context, changes []change) (send
 	if len(changes) == 0 {
 		return found, nil
 	}
+	s.copies.Used(ctx)
 	ids := postgres.Column(changes, func(c change) string { return c.GetTenantId() })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -56,17 +64,17 @@ func (s *subscriptions) endpointsOf(ctx context.Context, changes []change) (send
 func (s *subscriptions) lookUp(ctx context.Context, ids []string, found map[string]sender.Subscriptions) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	began := time.Now()
+	copied := s.copies.Begin()
 	resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids, WithEndpoints: true})
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		found[id] = sender.Subscriptions{LookedUp: began}
+		found[id] = sender.Subscriptions{LookedUp: copied.ConfirmedAt}
 	}
 	for _, e := range resp.GetEndpoints() {
-		found[e.GetTenantId()] = sender.Subscriptions{LookedUp: began, List: append(found[e.GetTenantId()].List, e)}
+		found[e.GetTenantId()] = sender.Subscriptions{LookedUp: copied.ConfirmedAt, List: append(found[e.GetTenantId()].List, e)}
 	}
-	s.cache.put(resp.GetVersions(), found)
+	s.cache.put(copied, resp.GetVersions(), found)
 	return nil
 }
