@@ -92,10 +92,11 @@ func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	// Last: until the streams of gateways end, other instances store events that they wait for.
 	s.Add(daemon.Part{Name: "announcer", Run: announcer.Run, Last: true},
 		daemon.Part{Name: "listener", Run: announcer.Listen, Last: true})
-	if err := addFeed(s, cfg, events, topic, announcer); err != nil {
+	retention := func() time.Duration { return cfg.Retention + s.Clock.LastLag() }
+	if err := addFeed(s, cfg, events, topic, announcer, retention); err != nil {
 		return err
 	}
-	return register(s, cfg, events, topic, hub)
+	return register(s, cfg, events, topic, hub, retention)
 }
 
 // addRelay adds what publishes the outboxes of all services to the topic.
@@ -120,11 +121,13 @@ func addRelay(ctx context.Context, s *service.Service, cfg Config, events *store
 }
 
 // addFeed adds what stores the events of the topic, and what creates and drops the partitions of the feed by the clock.
-func addFeed(s *service.Service, cfg Config, events *store.Store, topic *relay.Topic, announcer *notices.Announcer) error {
+func addFeed(
+	s *service.Service, cfg Config, events *store.Store, topic *relay.Topic, announcer *notices.Announcer,
+	retention func() time.Duration,
+) error {
 	if err := feed.Observe(events, s.Telemetry); err != nil {
 		return err
 	}
-	retention := func() time.Duration { return cfg.Retention + s.Clock.LastLag() }
 	writer, err := feed.NewWriter(events, announcer, retention, s.Telemetry)
 	if err != nil {
 		return err
@@ -153,7 +156,9 @@ func addFeed(s *service.Service, cfg Config, events *store.Store, topic *relay.T
 }
 
 // register registers the methods of the gRPC server.
-func register(s *service.Service, cfg Config, events *store.Store, topic *relay.Topic, hub *notices.Hub) error {
+func register(
+	s *service.Service, cfg Config, events *store.Store, topic *relay.Topic, hub *notices.Hub, retention func() time.Duration,
+) error {
 	directory, err := s.Dial(identity.Tenants, cfg.TenantsAddr)
 	if err != nil {
 		return err
@@ -167,7 +172,7 @@ func register(s *service.Service, cfg Config, events *store.Store, topic *relay.
 		tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory))))
 	eventsv1.RegisterFeedNoticesServiceServer(s.Server, server.NewFeedNotices(hub))
 	eventsv1.RegisterFeedEventsServiceServer(s.Server, server.NewFeedEvents(events))
-	eventsv1.RegisterFeedRecordsServiceServer(s.Server, server.NewFeedRecords(events, topic, s.Telemetry.Logger))
+	eventsv1.RegisterFeedRecordsServiceServer(s.Server, server.NewFeedRecords(events, topic, retention, s.Telemetry.Logger))
 	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, reader)})
 	privacyv1.RegisterRecordEventsServiceServer(s.Server, &outbox.RecordEventsServer{
 		Erase: func(ctx context.Context, tenantID string, ids []string) (int, error) {

@@ -75,7 +75,7 @@ func Reconcile(ctx context.Context, cfg Config, args []string, out, errOut io.Wr
 	set.BoolVar(&run.All, "all", false, "with --repair: also if so much differs that a database may be the wrong one")
 	set.BoolVar(&asJSON, "json", false, "write the whole report as JSON")
 	set.IntVar(&run.PagesPerSecond, "pages-per-second", 50, "how many pages are read in a second, of 2,000 to 10,000 rows each")
-	set.Func("from", "compare the feed from this time on, such as 2026-11-20T12:00:00Z; default: from its oldest event on",
+	set.Func("from", "compare the feed from this time on, such as 2026-11-20T12:00:00Z; default: all that the feed keeps",
 		func(text string) (err error) {
 			run.From, err = time.Parse(time.RFC3339, text)
 			return err

@@ -26,14 +26,16 @@ const (
 type FeedRecords struct {
 	eventsv1.UnimplementedFeedRecordsServiceServer
 
-	store *store.Store
-	topic Topic
-	log   *slog.Logger
+	store     *store.Store
+	topic     Topic
+	retention func() time.Duration
+	log       *slog.Logger
 }
 
-// NewFeedRecords makes the server of FeedRecordsService, for a feed that is written from the topic.
-func NewFeedRecords(s *store.Store, topic Topic, log *slog.Logger) *FeedRecords {
-	return &FeedRecords{store: s, topic: topic, log: log}
+// NewFeedRecords makes the server of FeedRecordsService, for a feed that is written from the topic and keeps events for the
+// retention.
+func NewFeedRecords(s *store.Store, topic Topic, retention func() time.Duration, log *slog.Logger) *FeedRecords {
+	return &FeedRecords{store: s, topic: topic, retention: retention, log: log}
 }
 
 // ListFeedTenants lists the tenants that have a feed.
@@ -49,11 +51,15 @@ func (f *FeedRecords) ListFeedTenants(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	tenants, oldest, err := f.store.Tenants(ctx, after, int(req.GetLimit()))
+	tenants, err := f.store.Tenants(ctx, after, int(req.GetLimit()))
 	if err != nil {
 		return nil, err
 	}
-	return &eventsv1.ListFeedTenantsResponse{TenantIds: tenants, RetainedFrom: timestamppb.New(oldest)}, nil
+	retainedFrom, err := f.store.RetainedFrom(ctx, f.retention())
+	if err != nil {
+		return nil, err
+	}
+	return &eventsv1.ListFeedTenantsResponse{TenantIds: tenants, RetainedFrom: timestamppb.New(retainedFrom)}, nil
 }
 
 // ListOrderEvents lists the events that reported a state of an order.

@@ -19,10 +19,12 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
+func keep30Days() time.Duration { return 30 * 24 * time.Hour }
+
 func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	records := NewFeedRecords(f.store, nil, slog.New(slog.DiscardHandler))
+	records := NewFeedRecords(f.store, nil, keep30Days, slog.New(slog.DiscardHandler))
 	types := []string{"order.created", "personal_link.created", "order.message_posted", "order.updated", "order.status_changed"}
 	var want []string
 	for day := range 3 {
@@ -53,11 +55,11 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 		require.Len(t, page.GetEvents(), 1)
 		require.True(t, page.GetEnd())
 	})
-	t.Run("with the tenants and the oldest day", func(t *testing.T) {
+	t.Run("with the tenants, and the time from which on retention drops nothing", func(t *testing.T) {
 		page, err := records.ListFeedTenants(t.Context(), &eventsv1.ListFeedTenantsRequest{Limit: 2})
 		require.NoError(t, err)
 		require.Equal(t, []string{f.tenant}, page.GetTenantIds())
-		require.Equal(t, today.Truncate(24*time.Hour), page.GetRetainedFrom().AsTime())
+		require.Equal(t, today.Truncate(24*time.Hour).AddDate(0, 0, 3-30+1), page.GetRetainedFrom().AsTime(), "not the feed's oldest day")
 		page, err = records.ListFeedTenants(t.Context(), &eventsv1.ListFeedTenantsRequest{Limit: 2, AfterTenantId: &f.tenant})
 		require.NoError(t, err)
 		require.Empty(t, page.GetTenantIds())
@@ -77,7 +79,7 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 func TestAnEventOfAnOrderIsFoundAgainWithTheStatusThatItReported(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	records := NewFeedRecords(f.store, nil, slog.New(slog.DiscardHandler))
+	records := NewFeedRecords(f.store, nil, keep30Days, slog.New(slog.DiscardHandler))
 	data := []string{`{"status": "REQUESTED"}`, `{"order": {"status": "SENT"}, "previousStatus": "PROCESSING"}`, `"no order"`}
 	f.addEvents(t, today, len(data), func(i int, c *eventsv1.Change) { c.Data = []byte(data[i]) })
 	page, err := records.ListOrderEvents(t.Context(), &eventsv1.ListOrderEventsRequest{TenantId: f.tenant, Limit: 10})
@@ -134,7 +136,7 @@ func setupRecorded(t *testing.T) recorded {
 	f := setup(t)
 	require.NoError(t, f.store.CheckPartitions(t.Context(), 1))
 	l := &log{ids: f.addEvents(t, today, 3, nil)}
-	return recorded{f, NewFeedRecords(f.store, l, slog.New(slog.DiscardHandler)), l}
+	return recorded{f, NewFeedRecords(f.store, l, keep30Days, slog.New(slog.DiscardHandler)), l}
 }
 
 func (r recorded) list(t *testing.T, after *eventsv1.FeedPosition) *eventsv1.ListOrderEventsResponse {

@@ -108,6 +108,13 @@ func (s *Store) DropOlder(ctx context.Context, retention time.Duration) ([]time.
 	return dropped, nil
 }
 
+// RetainedFrom returns the beginning of the first day that DropOlder does not drop within the next 24 hours. The feed may begin
+// later, if its database was made anew.
+func (s *Store) RetainedFrom(ctx context.Context, retention time.Duration) (time.Time, error) {
+	now, err := s.now(ctx)
+	return Day(now.Add(-retention)).AddDate(0, 0, 1), err
+}
+
 const listDays = `SELECT c.relname
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'feed'::regclass

@@ -56,6 +56,19 @@ func TestDays(t *testing.T) {
 		require.Equal(t, Bounds{Epoch: epoch, Survived: math.MaxInt64}, none)
 	})
 
+	t.Run("what is retained for at least a day more is dropped after that", func(t *testing.T) {
+		s := setup(t)
+		from, err := s.RetainedFrom(t.Context(), retention)
+		require.NoError(t, err)
+		appendAt(t, s, from.Add(-time.Second), batch(0, changes(tenantA, 0, 1)))
+		appendAt(t, s, from, batch(0, changes(tenantA, 1, 1)))
+		for days, left := range []int{2, 1, 0} {
+			_, err = at(today.AddDate(0, 0, days), s).DropOlder(t.Context(), retention)
+			require.NoError(t, err)
+			require.Len(t, feedOf(t, s, tenantA), left)
+		}
+	})
+
 	t.Run("days that are gone after the database was set back are created again", func(t *testing.T) {
 		s := setup(t)
 		require.NoError(t, s.EnsureDays(t.Context(), 2))

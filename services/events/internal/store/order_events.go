@@ -14,20 +14,17 @@ import (
 const listTenants = `SELECT tenant_id::text FROM feed_tenants
 WHERE tenant_id > $1 ORDER BY tenant_id LIMIT $2`
 
-// Tenants reads up to limit of the tenants that have a feed, by id, and the oldest day of the feed.
-func (s *Store) Tenants(ctx context.Context, after string, limit int) (tenants []string, oldest time.Time, err error) {
+// Tenants reads up to limit of the tenants that have a feed, by id.
+func (s *Store) Tenants(ctx context.Context, after string, limit int) ([]string, error) {
 	rows, err := s.pool.Query(ctx, listTenants, after, limit)
 	if err != nil {
-		return nil, oldest, fmt.Errorf("list tenants of feed: %w", err)
+		return nil, fmt.Errorf("list tenants of feed: %w", err)
 	}
-	if tenants, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return nil, oldest, fmt.Errorf("list tenants of feed: %w", err)
+	tenants, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list tenants of feed: %w", err)
 	}
-	days, err := s.listDays(ctx)
-	if len(days) > 0 {
-		oldest = days[0]
-	}
-	return tenants, oldest, err
+	return tenants, nil
 }
 
 // OrderEvent is an event that reported a state of an order.

@@ -38,7 +38,8 @@ func (r *run) compareEvents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.report.EventsFrom = r.cfg.From; r.cfg.From.IsZero() {
+	// The events of older changes are not lost: retention has dropped them.
+	if r.report.EventsFrom = r.cfg.From; r.report.EventsFrom.Before(retained) {
 		r.report.EventsFrom = retained
 	}
 	slices.Sort(tenants)

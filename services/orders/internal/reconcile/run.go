@@ -40,7 +40,7 @@ type Config struct {
 	Repair bool
 	// All skips checkShare: differences are repaired even if there are so many that a database may be the wrong one.
 	All bool
-	// From is the oldest change of an order that is compared with the feed. The zero time means the oldest event in the feed.
+	// From is the oldest change of an order that is compared with the feed. What the feed no longer keeps is never compared.
 	From time.Time
 	// PagesPerSecond bounds the rate of reads.
 	PagesPerSecond int

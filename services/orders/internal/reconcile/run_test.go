@@ -37,6 +37,8 @@ type others struct {
 	released int
 	told     []*eventsv1.OrderEvent
 	behind   bool
+	// retained is since when the feed has kept everything; zero: since the day before the orders changed.
+	retained time.Time
 	// checks counts the pages whose completeness was requested.
 	checks  int
 	failure error
@@ -68,7 +70,11 @@ func (o *others) ListClaimRecords(
 func (o *others) ListFeedTenants(
 	context.Context, *eventsv1.ListFeedTenantsRequest, ...grpc.CallOption,
 ) (*eventsv1.ListFeedTenantsResponse, error) {
-	return &eventsv1.ListFeedTenantsResponse{RetainedFrom: timestamppb.New(changed.AddDate(0, 0, -1))}, o.failure
+	retained := o.retained
+	if retained.IsZero() {
+		retained = changed.AddDate(0, 0, -1)
+	}
+	return &eventsv1.ListFeedTenantsResponse{RetainedFrom: timestamppb.New(retained)}, o.failure
 }
 
 func (o *others) ListOrderEvents(
@@ -134,6 +140,27 @@ func TestEventsThatTheFeedMayYetReadAreNotLost(t *testing.T) {
 		require.NoError(t, errors.Join(report.WriteTable(&table), report.WriteJSON(&asJSON)))
 		require.Equal(t, behind, strings.Contains(table.String(), "The feed is behind Kafka (partition 2 "))
 		require.Equal(t, behind, strings.Contains(asJSON.String(), `"feedBehind": "partition 2 `))
+	}
+}
+
+func TestAnEventThatRetentionDroppedIsNotLost(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		from, retained time.Time
+		lost           int
+	}{
+		"dropped, and --from is earlier": {from: changed.AddDate(0, 0, -20), retained: changed.AddDate(0, 0, 10)},
+		"dropped, without --from":        {retained: changed.AddDate(0, 0, 10)},
+		"retained, and --from is later":  {from: changed.AddDate(0, 0, 5), retained: changed.AddDate(0, 0, -20)},
+		"retained, without --from":       {retained: changed.AddDate(0, 0, -20), lost: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report, pool, err := repair(t, 3, &others{retained: tc.retained}, Config{From: tc.from, All: true})
+			require.NoError(t, err)
+			require.Len(t, report.Differences, tc.lost)
+			require.Equal(t, tc.lost, inOutbox(t, pool))
+		})
 	}
 }
 

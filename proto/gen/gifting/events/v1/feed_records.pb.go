@@ -80,7 +80,7 @@ type ListFeedTenantsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A page with fewer than limit is the last one.
 	TenantIds []string `protobuf:"bytes,1,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
-	// The feed has no older event: those were dropped by retention, or there never were any.
+	// Retention has dropped no event of this time or later, and drops none within the next day.
 	RetainedFrom  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=retained_from,json=retainedFrom,proto3" json:"retained_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
