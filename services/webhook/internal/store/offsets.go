@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/partnergifting/platform/pkg/kafka"
 )
 
@@ -14,9 +16,9 @@ type Offsets struct{ *Store }
 
 const (
 	// A partition without a row continues where the group has committed. Otherwise all events that Kafka has would be sent again by a
-	// database that was made anew, which has no events.
+	// database that was made anew, which has no events. Where that is not known, no row is made: it would hide the fact.
 	adoptOffset = `WITH adopted AS (
-  INSERT INTO fan_out_offsets (kafka_partition, next_offset) VALUES ($1, greatest($2::bigint, -1))
+  INSERT INTO fan_out_offsets (kafka_partition, next_offset) SELECT $1, $2::bigint WHERE $2 >= 0
   ON CONFLICT (kafka_partition) DO NOTHING
   RETURNING next_offset, last_id, last_time
 )
@@ -25,20 +27,24 @@ UNION ALL
 SELECT next_offset, last_id, last_time, false FROM fan_out_offsets WHERE kafka_partition = $1
 LIMIT 1`
 
-	moveOffset = `UPDATE fan_out_offsets SET next_offset = $3, last_id = '', last_time = NULL
-WHERE kafka_partition = $1 AND next_offset = $2`
+	// A partition without a row has offset -1.
+	moveOffset = `INSERT INTO fan_out_offsets AS o (kafka_partition, next_offset)
+SELECT $1, $3 WHERE $2 < 0 OR EXISTS (SELECT FROM fan_out_offsets WHERE kafka_partition = $1)
+ON CONFLICT (kafka_partition) DO UPDATE SET next_offset = excluded.next_offset, last_id = '', last_time = NULL
+WHERE o.next_offset = $2`
 )
+
+// never is the offset of a partition of which nothing has been stored.
+const never = -1
 
 var errMoved = errors.New("the stored offset has moved")
 
 // Stored implements kafka.Offsets.
 func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafka.Stored, error) {
-	var (
-		stored kafka.Stored
-		last   *time.Time
-	)
+	stored := kafka.Stored{Next: never}
+	var last *time.Time
 	err := o.pool.QueryRow(ctx, adoptOffset, partition, reached).Scan(&stored.Next, &stored.LastID, &last, &stored.Emptied)
-	if err != nil {
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return stored, fmt.Errorf("read stored offset: %w", err)
 	}
 	if last != nil {

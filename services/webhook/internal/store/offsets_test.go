@@ -43,6 +43,15 @@ func TestStoredOffsets(t *testing.T) {
 		require.Equal(t, kafka.Stored{}, stored, "nothing had been read")
 	})
 
+	t.Run("are not changed by a read that does not know what the group has committed", func(t *testing.T) {
+		f := setup(t)
+		require.Equal(t, kafka.Stored{Next: -1}, f.stored(t, -1))
+		require.Equal(t, kafka.Stored{Next: 70, Emptied: true}, f.stored(t, 70))
+		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, -1))
+		require.ErrorIs(t, Offsets{f.Store}.Move(t.Context(), 0, -1, 80), errMoved)
+		require.ErrorIs(t, Offsets{f.Store}.Move(t.Context(), 1, 70, 80), errMoved)
+	})
+
 	t.Run("begin at the oldest message if the group has not committed", func(t *testing.T) {
 		f := setup(t)
 		require.Equal(t, kafka.Stored{Next: -1}, f.stored(t, -2))
