@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -27,6 +28,9 @@ const (
 	batchSize = 500
 	// maxPasses bounds how often the table is read again because a pass found something to do.
 	maxPasses = 5
+	// finalCheckTimeout is that of each statement of the last check. It passes the index entries of all values that were replaced,
+	// until a vacuum has removed them.
+	finalCheckTimeout = 10 * time.Minute
 )
 
 // Table has sealed columns. Its rows are identified by tenant_id and id.
@@ -234,7 +238,7 @@ func CheckReEncrypted(ctx context.Context, database postgres.Config, ring Checke
 		return err
 	}
 	defer pool.Close()
-	all, err := findKeys(ctx, pool, []CheckedRing{ring})
+	all, err := findKeys(ctx, pool, finalCheckTimeout, ring)
 	if err != nil {
 		return fmt.Errorf("list the keys in use: %w", err)
 	}

@@ -24,8 +24,9 @@ var (
 
 const (
 	// interval of the check. It reads a few rows by index, in a transaction for each column.
-	interval = time.Minute
-	timeout  = 10 * time.Second
+	interval         = time.Minute
+	timeout          = 10 * time.Second
+	statementTimeout = 5 * time.Second
 )
 
 // RingCheck finds out whether rings of keys open what a database holds: it lists the ids of the keys that sealed the values of each
@@ -105,7 +106,7 @@ func (c *RingCheck) Hold(part daemon.Part) daemon.Part {
 func (c *RingCheck) Run(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	now, err := findKeys(limited, c.pool, c.rings)
+	now, err := findKeys(limited, c.pool, statementTimeout, c.rings...)
 	before := c.replace(now, err == nil)
 	c.log(ctx, before.unusable, now.unusable, err == nil)
 	if len(c.current().unusable) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -11,7 +12,7 @@ import (
 
 const (
 	// limits of the check's statements. A key that few rows have is found by the index of a column, whatever the statistics say.
-	limits = `SET LOCAL statement_timeout = '5s'; SET LOCAL enable_seqscan = off`
+	limits = `SET LOCAL statement_timeout = %d; SET LOCAL enable_seqscan = off`
 
 	// maxKeys bounds the list if a column holds what was never sealed.
 	maxKeys = 100
@@ -44,12 +45,13 @@ type checkResult struct {
 	complete bool
 }
 
-// findKeys lists the keys that the database needs. It returns what it found also with an error about one of the columns.
-func findKeys(ctx context.Context, pool *pgxpool.Pool, rings []CheckedRing) (all checkResult, err error) {
+// findKeys lists the keys that the database needs, with this limit for each statement. It returns what it found also with an error
+// about one of the columns.
+func findKeys(ctx context.Context, pool *pgxpool.Pool, limit time.Duration, rings ...CheckedRing) (all checkResult, err error) {
 	var failures []error
 	for _, ring := range rings {
 		for _, values := range ring.values {
-			if err := findInColumn(ctx, pool, ring, values, &all); err != nil {
+			if err := findInColumn(ctx, pool, limit, ring, values, &all); err != nil {
 				failures = append(failures, fmt.Errorf("%s: %w", values.Name(), err))
 			}
 		}
@@ -59,9 +61,11 @@ func findKeys(ctx context.Context, pool *pgxpool.Pool, rings []CheckedRing) (all
 
 // findInColumn adds the keys of a column, each in a transaction of its own: a column that cannot be read says nothing about the
 // others.
-func findInColumn(ctx context.Context, pool *pgxpool.Pool, ring CheckedRing, values SealedValues, all *checkResult) error {
+func findInColumn(
+	ctx context.Context, pool *pgxpool.Pool, limit time.Duration, ring CheckedRing, values SealedValues, all *checkResult,
+) error {
 	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, limits); err != nil {
+		if _, err := tx.Exec(ctx, fmt.Sprintf(limits, limit.Milliseconds())); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, values.sql(listKeys), maxKeys)

@@ -252,6 +252,20 @@ func TestAReencryptionThatLeftOutAColumnIsNotDone(t *testing.T) {
 	require.NoError(t, seal.CheckReEncrypted(t.Context(), database, both))
 }
 
+// After millions of values were replaced, the indexes are full of entries that point nowhere.
+func TestTheCheckAfterAReencryptionMayTakeLongerThanThatOfAService(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.seal(t, ring(t, "k1:a"), nil)
+	values := seal.SealedColumns(gifts)[:1]
+	values[0].Where = "current_setting('statement_timeout')::interval <= '5 s'"
+	checked := seal.CheckedRingOf(ring(t, "k2:b"), values...)
+	require.NoError(t, seal.CheckReEncrypted(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, checked))
+	c, err := seal.NewRingCheck(t.Context(), f.pool, f.tel.Telemetry, checked)
+	require.NoError(t, err)
+	require.ErrorIs(t, c.Ready(t.Context()), seal.ErrKeyMissing, "the row is found by a statement of at most 5 s")
+}
+
 // A column that cannot be read says nothing about the others.
 func TestAMissingKeyIsFoundBesideAColumnThatCannotBeRead(t *testing.T) {
 	t.Parallel()
