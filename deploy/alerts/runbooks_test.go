@@ -126,6 +126,28 @@ func TestQueriesOfRunbooksUseKnownMetrics(t *testing.T) {
 	})
 }
 
+// An operator on Kubernetes, on one machine and on machines with systemd has each function.
+func TestEachSetOfShellFunctionsHasThoseThatThePagesUse(t *testing.T) {
+	t.Parallel()
+	index, err := os.ReadFile(filepath.Join(runbooks, "README.md"))
+	require.NoError(t, err)
+	sets := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(index), -1)
+	require.Len(t, sets, 3)
+	var used []string
+	eachRunbook(t, func(_ *testing.T, text string) {
+		for _, found := range regexp.MustCompile("(?m)(?:^ *|`)([a-z_]+) ").FindAllStringSubmatch(text, -1) {
+			used = append(used, found[1])
+		}
+	})
+	definition := regexp.MustCompile(`(?m)^([a-z_]+)\(\)`)
+	for _, name := range definition.FindAllStringSubmatch(sets[0][1], -1) {
+		require.Contains(t, used, name[1], "no page uses it")
+		for _, set := range sets {
+			require.Contains(t, set[1], "\n"+name[0]+" ")
+		}
+	}
+}
+
 func TestCallsOfRunbooksExistWithTheirFields(t *testing.T) {
 	t.Parallel()
 	called := 0

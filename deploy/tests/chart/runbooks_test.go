@@ -4,6 +4,7 @@ package chart_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,12 +16,18 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// kubectl answers from files. It writes the pod that is created, which then succeeds, or fails if the file fails exists.
+// kubectl answers from files. It writes the pod that is created, whose program exits with the code in the file code. A pod without
+// one was evicted.
 const kubectl = `#!/bin/sh
 case "$1 $2" in
 "get deployment") cat "$STATE/deployments.json" ;;
 "create -f") cat > "$STATE/pod.json" ;;
-"get pod") if [ -e "$STATE/fails" ]; then printf Failed; else printf Succeeded; fi ;;
+"get pod")
+	case "$5 $(cat "$STATE/code")" in
+	*.exitCode*) cat "$STATE/code" ;;
+	*" 0") printf Succeeded ;;
+	*) printf Failed ;;
+	esac ;;
 "logs -f") echo "the log of $3" ;;
 "delete pod") echo "$3" > "$STATE/deleted" ;;
 *) echo "unexpected: $*" >&2; exit 1 ;;
@@ -47,20 +54,20 @@ func TestTheShellFunctionOfRunbooksStartsAPod(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(state, "deployments.json"), raw, 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(state, "kubectl"), []byte(kubectl), 0o700)) //nolint:gosec // It is a program.
-			out, err := runProgram(t, state, name)
-			require.NoError(t, err, out)
-			require.Contains(t, out, "the log of "+name+"-")
-			require.FileExists(t, filepath.Join(state, "deleted"))
-			requireLikeDeployment(t, state, name, d)
-			require.NoError(t, os.WriteFile(filepath.Join(state, "fails"), nil, 0o600))
-			_, err = runProgram(t, state, name)
-			require.Error(t, err, "the function fails if its program does")
+			for of, want := range map[string]int{"0": 0, "3": 3, "": 1} {
+				require.NoError(t, os.WriteFile(filepath.Join(state, "code"), []byte(of), 0o600))
+				out, code := runProgram(t, state, name)
+				require.Equal(t, want, code, out)
+				require.Contains(t, out, "the log of "+name+"-")
+				require.FileExists(t, filepath.Join(state, "deleted"))
+				requireLikeDeployment(t, state, name, d)
+			}
 		})
 	}
 }
 
-// runProgram runs the first functions of the runbooks: those for Kubernetes.
-func runProgram(t *testing.T, state, name string) (string, error) {
+// runProgram runs the first functions of the runbooks, those for Kubernetes, and returns the output and the exit code.
+func runProgram(t *testing.T, state, name string) (string, int) {
 	t.Helper()
 	page, err := os.ReadFile("../../runbooks/README.md")
 	require.NoError(t, err)
@@ -70,7 +77,10 @@ func runProgram(t *testing.T, state, name string) (string, error) {
 	command := exec.CommandContext(t.Context(), "sh", "-c", script) //nolint:gosec // The text is the project's.
 	command.Env = append(os.Environ(), "STATE="+state, "PATH="+state+":"+os.Getenv("PATH"))
 	out, err := command.CombinedOutput()
-	return string(out), err
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return string(out), command.ProcessState.ExitCode()
 }
 
 func requireLikeDeployment(t *testing.T, state, name string, d *apps.Deployment) {
