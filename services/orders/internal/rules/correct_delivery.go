@@ -46,8 +46,8 @@ func CorrectDeliveryOf(
 	return change, err
 }
 
-// IsCorrected reports whether a correction of the latest version would change nothing. Then a form that is sent twice can succeed
-// twice, although the first one has made another version.
+// IsCorrected reports whether a correction of the latest version would change nothing. Then what is sent twice can succeed twice,
+// although the first one has made another version.
 func IsCorrected(current *Current, req *ordersv1.UpdateDeliveryRequest) bool {
 	latest := proto.CloneOf(req)
 	if latest.ExpectedVersion != nil {

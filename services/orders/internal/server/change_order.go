@@ -111,6 +111,9 @@ func (s *Server) CorrectDelivery(
 	}
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req,
 		func(current *rules.Current) (*rules.Change, error) {
+			if rules.IsCorrected(current, correction) { // Perhaps the call is a repetition.
+				return nil, nil //nolint:nilnil // No change and no error.
+			}
 			return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
 		}, caller.RequestErrors(ctx))
 	return &ordersv1.CorrectDeliveryResponse{Order: order}, err

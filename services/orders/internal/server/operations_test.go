@@ -27,7 +27,10 @@ func TestPersonsCorrectDeliveriesByTheSameRules(t *testing.T) {
 	_, err := f.CorrectDelivery(t.Context(), correction)
 	require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
 	correction.ExpectedVersion = new(order.GetVersion())
-	_, err = f.CorrectDelivery(t.Context(), correction)
+	corrected, err := f.CorrectDelivery(t.Context(), correction)
 	require.NoError(t, err)
 	require.Equal(t, "Somebody Else", detailsIn(t, f.store, order.GetId()).Recipient.Name)
+	again, err := f.CorrectDelivery(t.Context(), correction)
+	require.NoError(t, err, "a repetition, whose version is not the latest any more")
+	require.Equal(t, corrected.GetOrder().GetVersion(), again.GetOrder().GetVersion())
 }

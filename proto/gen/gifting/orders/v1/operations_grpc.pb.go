@@ -71,7 +71,8 @@ type OrderOperationsServiceClient interface {
 	// Replaces the shipment of a SENT order. For the operator. Any other status returns not_editable.
 	CorrectTracking(ctx context.Context, in *CorrectTrackingRequest, opts ...grpc.CallOption) (*CorrectTrackingResponse, error)
 	// Corrects delivery details of a PROCESSING order by the rules of POST
-	// /orders/{orderId}:update-delivery. For the tenant's team and the operator.
+	// /orders/{orderId}:update-delivery. For the tenant's team and the operator. An order that has these details
+	// already is returned unchanged, also if its version is a later one.
 	CorrectDelivery(ctx context.Context, in *CorrectDeliveryRequest, opts ...grpc.CallOption) (*CorrectDeliveryResponse, error)
 	// Places an order by the rules of POST /orders, with the same field names in errors. The source is
 	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id, it
@@ -280,7 +281,8 @@ type OrderOperationsServiceServer interface {
 	// Replaces the shipment of a SENT order. For the operator. Any other status returns not_editable.
 	CorrectTracking(context.Context, *CorrectTrackingRequest) (*CorrectTrackingResponse, error)
 	// Corrects delivery details of a PROCESSING order by the rules of POST
-	// /orders/{orderId}:update-delivery. For the tenant's team and the operator.
+	// /orders/{orderId}:update-delivery. For the tenant's team and the operator. An order that has these details
+	// already is returned unchanged, also if its version is a later one.
 	CorrectDelivery(context.Context, *CorrectDeliveryRequest) (*CorrectDeliveryResponse, error)
 	// Places an order by the rules of POST /orders, with the same field names in errors. The source is
 	// WORKSPACE for the tenant's team and BACKOFFICE for the operator. Repeated with the same order_id, it

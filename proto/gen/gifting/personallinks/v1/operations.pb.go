@@ -188,7 +188,7 @@ func (x *ApprovePersonalLinkBatchRequest) GetBatchId() string {
 
 type ApprovePersonalLinkBatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many links this call approved.
+	// How many links this call approved. A repetition returns 0.
 	Approved      int32 `protobuf:"varint,1,opt,name=approved,proto3" json:"approved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
