@@ -67,7 +67,7 @@ func (s *Server) eraseAnswers(ctx context.Context, keyIDs []int32, linkIDs, reje
 			return false, fmt.Errorf("open answer: %w", err)
 		}
 		// Every answer has either one link or the results of a batch, but does not say which. Decoded as the wrong type, it has no
-		// link with one of the ids.
+		// link with one of the ids, and nobody who was rejected.
 		one, batch := &linksv1.CancelPersonalLinkResponse{}, &linksv1.CreatePersonalLinksResponse{}
 		var erased *sealed
 		if proto.Unmarshal(plain, one) == nil && eraseLink(one.GetLink(), linkIDs) {
@@ -90,7 +90,9 @@ func eraseLink(link *linksv1.PersonalLink, ids []string) bool {
 
 func eraseBatch(results []*linksv1.PersonalLinkResult, ids, rejected []string) (changed bool) {
 	for _, r := range results {
-		if eraseLink(r.GetLink(), ids) || r.GetLink() == nil && slices.Contains(rejected, r.GetExternalRecipientId()) {
+		// A single link, decoded as a batch, also looks like a result without a link.
+		isRejected := r.GetOutcome() == linksv1.PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_REJECTED
+		if eraseLink(r.GetLink(), ids) || isRejected && slices.Contains(rejected, r.GetExternalRecipientId()) {
 			r.ExternalRecipientId, changed = new(seal.Erased), true
 		}
 	}

@@ -93,6 +93,9 @@ func TestStoredAnswersOfAnErasedLinkAreErased(t *testing.T) {
 	cancelled, err := f.client.CancelPersonalLink(f.post("cancel"), cancelOf(link))
 	require.NoError(t, err)
 	require.Equal(t, player, cancelled.GetLink().GetExternalRecipientId())
+	other := f.create(t, f.toGifts(&linksv1.PersonalLinkRecipient{Label: "Ann", ExternalRecipientId: new(player)}))[0].GetLink()
+	otherCancelled, err := f.client.CancelPersonalLink(f.post("other"), cancelOf(other))
+	require.NoError(t, err)
 	var keys []int32
 	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT array_agg(DISTINCT key_id) FROM idempotency_answers").Scan(&keys))
 	found, err := f.personal.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{
@@ -116,6 +119,9 @@ func TestStoredAnswersOfAnErasedLinkAreErased(t *testing.T) {
 		repeated, err := f.client.CancelPersonalLink(f.post("cancel"), cancelOf(link))
 		require.NoError(t, err)
 		require.Equal(t, "[erased]", repeated.GetLink().GetExternalRecipientId())
+		repeated, err = f.client.CancelPersonalLink(f.post("other"), cancelOf(other))
+		require.NoError(t, err)
+		require.Equal(t, otherCancelled.String(), repeated.String(), "that of another link of the person")
 	}
 }
 
