@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -85,6 +87,37 @@ func TestARepeatedClaimGetsItsAnswerIfItWasNotStored(t *testing.T) {
 	_, err = f.pool.Exec(t.Context(), `ALTER TABLE idempotency_answers DROP CONSTRAINT broken`)
 	require.NoError(t, err)
 	f.requireClaimed(t, key, link, nil)
+}
+
+// lateOrders places an order, and answers after something else has happened.
+type lateOrders struct {
+	*claimstest.Orders
+	meanwhile func()
+}
+
+func (o lateOrders) PlaceClaimedOrder(
+	ctx context.Context, r *ordersv1.PlaceClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.PlaceClaimedOrderResponse, error) {
+	resp, err := o.Orders.PlaceClaimedOrder(ctx, r)
+	o.meanwhile()
+	return resp, err
+}
+
+func TestAClaimGetsTheAnswerThatARepetitionHasStoredMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	link, key := f.newLink(t), newID()
+	var repeated *linksv1.PersonalLink
+	orders := lateOrders{f.orders, func() {
+		f.endLeases(t)
+		require.NoError(t, f.saga(f.store, f.orders).ReconcileExpired(t.Context()))
+		var err error
+		repeated, err = f.claimInSandbox(f.post(key), anyGift(link))
+		require.NoError(t, err)
+	}}
+	first, err := f.newServer(f.saga(f.store, orders)).ClaimSandboxPersonalLink(f.local(key), anyGift(link))
+	require.NoError(t, err)
+	require.True(t, proto.Equal(repeated, first.GetLink()))
 }
 
 func TestAKeyDoesNotGetTheClaimThatALinkHasLost(t *testing.T) {

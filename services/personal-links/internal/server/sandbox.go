@@ -247,5 +247,8 @@ func (c *keyClaim) finish(
 		return nil, err
 	}
 	c.stored = stored
+	if link == nil { // A repetition had stored the answer already, so the link was not read.
+		return s.Store.Get(ctx, tenantID, id)
+	}
 	return link, nil
 }
