@@ -16,6 +16,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -310,6 +311,33 @@ func TestAnExportHasTheDetailsOfLinks(t *testing.T) {
 	require.Equal(t, 1, f.count(t, "link_audit WHERE action = 'EXPORTED' AND actor_id = '"+anAdministrator+"'"))
 	none, _ := export()
 	require.Empty(t, none)
+}
+
+func TestAnExportThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	var recipients []*linksv1.PersonalLinkRecipient
+	f.changeTenant(func(s *tenantsv1.Tenant) {
+		var answers []*linksv1.PersonalLinkAnswer
+		for range 100 {
+			field := &tenantsv1.CustomField{Id: newID(), Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT}
+			s.CustomFields = append(s.CustomFields, field)
+			// In JSON each of these characters has six bytes.
+			answers = append(answers, &linksv1.PersonalLinkAnswer{FieldId: field.GetId(), TextValue: new(strings.Repeat("<", 2000))})
+		}
+		for range 15 {
+			recipients = append(recipients, &linksv1.PersonalLinkRecipient{Label: "Ann", CustomFields: answers})
+		}
+	})
+	req := &privacyv1.ExportPersonRecordsRequest{TenantId: f.tenant, RequestedBy: operator()}
+	for _, r := range f.create(t, f.toCampaign(recipients...)) {
+		req.RecordIds = append(req.RecordIds, r.GetLink().GetId())
+	}
+	_, err := f.personal.ExportPersonRecords(t.Context(), req)
+	require.True(t, problem.Is(err, problem.PayloadTooLarge), "%v", err)
+	req.RecordIds = req.GetRecordIds()[:1]
+	_, err = f.personal.ExportPersonRecords(t.Context(), req)
+	require.NoError(t, err)
 }
 
 func TestARequestForAPersonIsChecked(t *testing.T) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ const (
 	maxPersonRecords = 2000
 	// erasedToken ends the claim URL of an erased link. It is no token, so the gift site answers 404.
 	erasedToken = "/erased"
+	// maxExport is in bytes. With this document and that of the orders, a response stays below the largest gRPC message.
+	maxExport = 14 << 20
 )
 
 // FindPersonRecords lists the links of a person.
@@ -134,17 +137,31 @@ func (s *Server) ExportPersonRecords(
 	if err != nil {
 		return nil, err
 	}
-	exported := []exportedLink{}
+	document := bytes.NewBufferString("[")
 	for _, l := range links {
-		var e exportedLink
-		if e.Details, err = restjson.Marshal(detailsOf(l)); err != nil {
-			return nil, fmt.Errorf("export link: %w", err)
+		link, err := exportLink(l)
+		if err != nil {
+			return nil, err
 		}
-		if l.Details != nil {
-			e.CustomFields = l.Details.Answers
+		if document.Len() > 1 {
+			document.WriteByte(',')
 		}
-		exported = append(exported, e)
+		document.Write(link)
+		if document.Len() > maxExport {
+			return nil, problem.New(problem.PayloadTooLarge, "The export is too large: export the orders and links one by one.")
+		}
 	}
-	document, err := json.Marshal(exported)
-	return &privacyv1.ExportPersonRecordsResponse{Document: document}, err
+	document.WriteByte(']')
+	return &privacyv1.ExportPersonRecordsResponse{Document: document.Bytes()}, nil
+}
+
+func exportLink(l *rules.Link) (_ []byte, err error) {
+	var link exportedLink
+	if link.Details, err = restjson.Marshal(detailsOf(l)); err != nil {
+		return nil, fmt.Errorf("export link: %w", err)
+	}
+	if l.Details != nil {
+		link.CustomFields = l.Details.Answers
+	}
+	return json.Marshal(link)
 }
