@@ -330,7 +330,7 @@ export interface paths {
          * Post a message
          * @description Posts a message in the name of the key, whatever the status of the order. It changes neither `version` nor
          *     `updatedAt` of the order. You receive messages of others as `order.message_posted`, but not your own.
-         *     An order may have 10,000 messages, with 8 MiB of text together.
+         *     An order may have 10,000 messages, with 3 MiB of text together.
          *     Needs the scope `ORDERS`.
          */
         post: operations["postOrderMessage"];
@@ -2660,7 +2660,7 @@ export interface components {
         };
         /**
          * @description - `idempotency_key_reused`: the key was used with another request.
-         *     - `too_many_messages`: the order has 10,000 messages, or their texts have 8 MiB together.
+         *     - `too_many_messages`: the order has 10,000 messages, or their texts have 3 MiB together.
          */
         PostMessageRefused: {
             headers: {

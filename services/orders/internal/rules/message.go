@@ -16,10 +16,11 @@ import (
 var maxMessageBody = fields.MaxLength(&ordersv1.PostOrderMessageRequest{}, "body")
 
 // The most messages of an order, and the most bytes of their texts together. A list returns all of them at once. The operator's
-// notes are counted apart, under the same limits, so that the tenant does not notice them.
+// notes are counted apart, under the same limits, so that the tenant does not notice them. With all of them an
+// order fits into the export of a person, unless JSON has to escape much of the text.
 const (
 	maxMessages     = 10_000
-	maxMessagesText = 8 << 20
+	maxMessagesText = 3 << 20
 )
 
 // Posted counts the messages of an order, or its notes.

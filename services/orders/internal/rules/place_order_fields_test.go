@@ -223,7 +223,7 @@ func TestLimitsAreInclusive(t *testing.T) {
 	order, _ := stored(isProcessing)
 	message := rules.NewMessage(&ordersv1.MessageAuthor{}, "1", "abc")
 	for before, want := range map[rules.Posted]bool{
-		{Number: 9_999, Bytes: 8<<20 - 3}: true, {Number: 10_000}: false, {Bytes: 8<<20 - 2}: false,
+		{Number: 9_999, Bytes: 3<<20 - 3}: true, {Number: 10_000}: false, {Bytes: 3<<20 - 2}: false,
 	} {
 		_, err := message.Post(order, before, corrected)
 		require.Equal(t, want, err == nil, before)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/problem/problemtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -90,15 +91,20 @@ func TestTheTextOfAllMessagesIsBounded(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
-	const number, length = 2097, 4000 // Together a little less than 8 MiB.
+	const number, length = 8000, 393 // Together a little less than 3 MiB.
 	f.addMessages(t, order.GetId(), number, length, false)
-	const left = 8<<20 - number*length
+	f.addMessages(t, order.GetId(), number, length, true)
+	const left = 3<<20 - number*length
 	_, err := f.postMessage(t, "m1", order.GetId(), strings.Repeat("x", left+1))
 	require.True(t, problem.Is(err, problem.TooManyMessages), "%v", err)
 	_, err = f.postMessage(t, "m2", order.GetId(), strings.Repeat("x", left))
 	require.NoError(t, err)
 	_, err = f.postMessage(t, "m3", order.GetId(), "x")
 	require.True(t, problem.Is(err, problem.TooManyMessages), "%v", err)
+	_, err = f.ExportPersonRecords(t.Context(), &privacyv1.ExportPersonRecordsRequest{
+		TenantId: tenantID, RequestedBy: operator(), RecordIds: []string{order.GetId()},
+	})
+	require.NoError(t, err, "an order with so many messages and notes can be exported")
 }
 
 func TestConcurrentMessagesHaveDifferentTimes(t *testing.T) {
