@@ -93,6 +93,30 @@ func TestALagThatWasNotReadLatelyIsNotReported(t *testing.T) {
 	require.NotEmpty(t, lag())
 }
 
+func TestAProcessWhoseClockIsFarBehindIsNotReady(t *testing.T) {
+	t.Parallel()
+	f, tel := setup(t), telemetrytest.New()
+	c := f.measured(t, tel.Telemetry)
+	var behind time.Duration
+	c.now = func() time.Time { return f.began.Add(f.real - behind) }
+	require.NoError(t, c.Ready(t.Context()), "before the first reading")
+	f.lag(t, c)
+	require.NoError(t, c.Ready(t.Context()))
+	behind = 31 * 24 * time.Hour
+	f.lag(t, c)
+	require.EqualError(t, c.Ready(t.Context()), "the clock of this host is wrong: it is 744h0m0s behind that of the database")
+	require.Equal(t, map[string]float64{"": -behind.Seconds()}, tel.Values(t, "gifting.clock.offset"))
+	behind = -behind
+	require.NoError(t, c.Ready(t.Context()), "what it stores is kept longer")
+	behind = 0
+	f.ahead = year
+	for range 24 {
+		f.real += time.Hour
+		f.lag(t, c)
+		require.NoError(t, c.Ready(t.Context()), "the clock of the database is wrong")
+	}
+}
+
 func TestTheClockFollowsTheDatabase(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

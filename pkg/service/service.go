@@ -82,6 +82,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 			return err
 		}
 		s.Add(s.Clock.Part(s.Telemetry))
+		s.ReadyIf(s.Clock.Ready)
 	}
 	if len(cfg.KeyRings) > 0 {
 		if keys, err = seal.NewRingCheck(ctx, s.Pool, s.Telemetry, cfg.KeyRings...); err != nil {
