@@ -3,6 +3,8 @@ package rpc_test
 import (
 	"context"
 	"io"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/pkg/testenv"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
@@ -136,11 +139,22 @@ func TestAStreamThatANewerCallerOpensIsRefused(t *testing.T) {
 
 func TestAMethodThatAnOlderServiceDoesNotHave(t *testing.T) {
 	t.Parallel()
-	conn, _ := setup(t, nothing)
-	err := conn.Invoke(t.Context(), "/gifting.webhook.v1.WebhookService/Later", &emptypb.Empty{}, &emptypb.Empty{})
-	p, ok := problem.As(err)
-	require.True(t, ok, "%v", err)
-	require.Equal(t, problem.ServiceUnavailable, p.Code)
-	require.Positive(t, p.RetryAfter)
-	require.True(t, rpc.RefusedByOlder(err))
+	var log telemetrytest.Log
+	tel := telemetry.Discard()
+	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	conn, _ := start(t, tel, nothing)
+	methods := []string{"/gifting.webhook.v1.WebhookService/Later", "/gifting.webhook.v1.WebhookService/LaterToo"}
+	for range 2 {
+		for _, method := range methods {
+			err := conn.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{})
+			p, ok := problem.As(err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, problem.ServiceUnavailable, p.Code)
+			require.Positive(t, p.RetryAfter)
+			require.True(t, rpc.RefusedByOlder(err))
+		}
+	}
+	for _, method := range methods {
+		require.Equal(t, 1, strings.Count(log.String(), "method="+method+" "), "once a minute: %s", log.String())
+	}
 }

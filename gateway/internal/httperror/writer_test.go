@@ -1,6 +1,7 @@
 package httperror_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -8,9 +9,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 func TestNoWaitIsRoundedToZero(t *testing.T) {
@@ -41,4 +48,22 @@ func TestARefusedKeyHasNoRate(t *testing.T) {
 	httperror.Writer{}.Write(t.Context(), w, problem.New(problem.InvalidAPIKey, "why"))
 	require.Empty(t, w.Header().Values("RateLimit"))
 	require.Empty(t, w.Header().Values("RateLimit-Policy"))
+}
+
+// The client has logged it, once a minute.
+func TestACallThatAnOlderServiceRefusedIsNotLoggedAgain(t *testing.T) {
+	t.Parallel()
+	refuse := func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
+		return status.Error(codes.Unimplemented, "unknown method")
+	}
+	conn, err := rpc.Dial(rpc.Target{Addr: "127.0.0.1:1"}, telemetry.Discard(), refuse)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	var log telemetrytest.Log
+	writer, w := httperror.Writer{Log: slog.New(slog.NewTextHandler(&log, nil))}, httptest.NewRecorder()
+	require.Equal(t, problem.ServiceUnavailable, writer.Write(t.Context(), w, conn.Invoke(t.Context(), "/x/Later", nil, nil)))
+	require.Equal(t, "2", w.Header().Get("Retry-After"))
+	require.Empty(t, log.String())
+	writer.Write(t.Context(), httptest.NewRecorder(), problem.Unavailable())
+	require.Contains(t, log.String(), "request failed")
 }
