@@ -6,7 +6,10 @@
 package images
 
 import (
+	"fmt"
+	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -98,17 +101,45 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error
 func (f file) send(w http.ResponseWriter, r *http.Request, content []byte) error {
 	f.size = int64(len(content))
 	status := http.StatusOK
-	if part, requested := f.requestedRange(r.Header); requested {
-		w.Header().Set("Content-Range", f.contentRange(part))
-		if part.length == 0 {
+	if start, end, requested := f.requestedRange(r.Header); requested {
+		if start == end {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", f.size))
 			return problem.New(problem.RangeNotSatisfiable, "The image has %d bytes.", f.size)
 		}
-		status, content = http.StatusPartialContent, content[part.start:part.start+part.length]
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, end-1, f.size))
+		status, content = http.StatusPartialContent, content[start:end]
 	}
 	f.writeHeaders(w.Header(), int64(len(content)))
 	w.WriteHeader(status)
 	_, _ = w.Write(content)
 	return nil
+}
+
+// oneRange matches one range of bytes: its first and its last position, or the length of a suffix.
+var oneRange = regexp.MustCompile(`(?i)^bytes=(\d*)-(\d*)$`)
+
+// requestedRange returns where the requested part begins and ends (RFC 9110, section 14.1.2). It is empty if it is outside the
+// file. Several ranges, other units and malformed headers are ignored: the response is the whole file, as the RFC allows. So is a
+// range if If-Range has another ETag. A date in If-Range never matches, because images have no Last-Modified.
+func (f file) requestedRange(h http.Header) (start, end int64, requested bool) {
+	form := oneRange.FindStringSubmatch(strings.Join(h.Values("Range"), ","))
+	version := h.Get("If-Range")
+	if form == nil || version != "" && version != f.etag {
+		return 0, 0, false
+	}
+	first, _ := strconv.ParseInt(form[1], 10, 64) // A number that is too large becomes math.MaxInt64.
+	last, _ := strconv.ParseInt(form[2], 10, 64)
+	switch {
+	case form[1]+form[2] == "":
+		return 0, 0, false
+	case form[1] == "":
+		return max(f.size-last, 0), f.size, true
+	case form[2] == "":
+		last = math.MaxInt64
+	case last < first:
+		return 0, 0, false
+	}
+	return min(first, f.size), min(last, f.size-1) + 1, true
 }
 
 // writeCacheHeaders allows copies to be kept forever, because the content of a file never changes.

@@ -64,8 +64,17 @@ func TestRangesOfImages(t *testing.T) {
 		status            int
 		body, contentPart string
 	}{
-		"bytes=1-2": {206, "yt", "bytes 1-2/5"},
-		"bytes=2-1": {200, "bytes", ""},
+		"bytes=1-2":                    {206, "yt", "bytes 1-2/5"},
+		"bytes=3-":                     {206, "es", "bytes 3-4/5"},
+		"bytes=3-99999999999999999999": {206, "es", "bytes 3-4/5"},
+		"bytes=-2":                     {206, "es", "bytes 3-4/5"},
+		"bytes=-99":                    {206, "bytes", "bytes 0-4/5"},
+		"BYTES=0-0":                    {206, "b", "bytes 0-0/5"},
+		"bytes=2-1":                    {200, "bytes", ""},
+		"bytes=-":                      {200, "bytes", ""},
+		"bytes=0-1,3-4":                {200, "bytes", ""},
+		"bytes=+1-2":                   {200, "bytes", ""},
+		"items=0-1":                    {200, "bytes", ""},
 	} {
 		got := f.image("GET", "Range", header)
 		require.Equal(t, want.status, got.Status, header)
@@ -77,16 +86,20 @@ func TestRangesOfImages(t *testing.T) {
 	}
 	t.Run("are ignored if the copy is of another version", func(t *testing.T) {
 		require.Equal(t, 206, f.image("GET", "Range", "bytes=1-2", "If-Range", `"d1"`).Status)
-		require.Equal(t, "bytes", f.image("GET", "Range", "bytes=1-2", "If-Range", `"d2"`).Body)
+		for _, other := range []string{`"d2"`, `W/"d1"`, "Sat, 21 Nov 2026 12:00:00 GMT"} {
+			require.Equal(t, "bytes", f.image("GET", "Range", "bytes=1-2", "If-Range", other).Body, other)
+		}
 	})
 	t.Run("after the end are an error", func(t *testing.T) {
-		got := f.image("GET", "Range", "bytes=5-")
-		require.Equal(t, 416, got.Status)
-		require.Equal(t, "application/problem+json", got.Header.Get("Content-Type"))
-		require.Equal(t, "range_not_satisfiable", got.Parsed["code"])
-		require.Equal(t, "bytes */5", got.Header.Get("Content-Range"))
-		require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
-		require.Empty(t, got.Header.Get("ETag"))
+		for _, outside := range []string{"bytes=5-", "bytes=7-9", "bytes=-0", "bytes=99999999999999999999-"} {
+			got := f.image("GET", "Range", outside)
+			require.Equal(t, 416, got.Status)
+			require.Equal(t, "application/problem+json", got.Header.Get("Content-Type"))
+			require.Equal(t, "range_not_satisfiable", got.Parsed["code"])
+			require.Equal(t, "bytes */5", got.Header.Get("Content-Range"))
+			require.Equal(t, "no-store", got.Header.Get("Cache-Control"))
+			require.Empty(t, got.Header.Get("ETag"))
+		}
 	})
 	t.Run("are for GET only", func(t *testing.T) {
 		got := f.image("HEAD", "Range", "bytes=1-2")
