@@ -235,6 +235,7 @@ func (c commandLine) testAssistant(t *testing.T) {
 	require.Contains(t, tool("search_documentation", `{"query":"verify webhook signature"}`), "/docs/webhooks")
 	campaign := `{"campaignId":"` + c.Env["GIFTING_CAMPAIGN_ID"] + `","recipients":[{"label":"Ann"}]}`
 	require.Contains(t, tool("create_links", campaign), "claimUrl")
+	require.Contains(t, tool("diagnose", "{}"), "the receiver answered HTTP 204")
 	require.NoError(t, in.Close())
 	require.NoError(t, cmd.Wait())
 }

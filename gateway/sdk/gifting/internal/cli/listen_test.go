@@ -137,13 +137,18 @@ func TestAnAddressIsCompleted(t *testing.T) {
 func TestTailPrintsEvents(t *testing.T) {
 	t.Parallel()
 	server := newAPI(t, map[string]string{"GET /events": feedPage})
-	ctx, cancel := context.WithCancel(t.Context())
-	u := server.user()
-	u.transport = &ending{cancel: cancel, after: 2}
-	got := u.runIn(ctx, "events", "tail", "--from-beginning", "-o", "json", "--type", "order.created")
-	require.Equal(t, 130, got.code)
-	require.True(t, strings.HasPrefix(got.out, `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"order.created"`), got.out)
-	require.NotContains(t, got.out, "status_changed")
+	for output, want := range map[string]string{
+		"json":  `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"order.created"`,
+		"table": "2026-01-01T00:00:00Z  order.created  0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10  o1  PROCESSING\n",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		u := server.user()
+		u.transport = &ending{cancel: cancel, after: 2}
+		got := u.runIn(ctx, "events", "tail", "--from-beginning", "-o", output, "--type", "order.created")
+		require.Equal(t, 130, got.code)
+		require.True(t, strings.HasPrefix(got.out, want), got.out)
+		require.NotContains(t, got.out, "status_changed")
+	}
 }
 
 // ending is a transport that ends the context at a call.
