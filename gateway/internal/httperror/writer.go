@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"regexp"
@@ -76,9 +75,12 @@ func (p Writer) Write(ctx context.Context, w http.ResponseWriter, err error) pro
 	return e.Code
 }
 
-// SetRetryAfter rounds up to whole seconds.
-func SetRetryAfter(header http.Header, d time.Duration) {
-	header.Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
+// SetRetryAfter sets the header Retry-After.
+func SetRetryAfter(header http.Header, d time.Duration) { header.Set("Retry-After", Seconds(d)) }
+
+// Seconds rounds up to whole seconds.
+func Seconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
 // RateLimited returns a rate_limited error. The caller should wait at least one second.

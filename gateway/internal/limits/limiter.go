@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/daemon"
 )
 
@@ -198,13 +199,8 @@ type Verdict struct {
 // WriteHeaders writes the headers of the IETF draft on rate limits.
 func (p Policy) WriteHeaders(h http.Header, v Verdict) {
 	name := `"` + p.Name + `"`
-	h.Set("RateLimit-Policy", name+";q="+strconv.Itoa(p.Limit)+";w="+seconds(p.Window))
-	h.Set("RateLimit", name+";r="+strconv.Itoa(v.Remaining)+";t="+seconds(v.Reset))
-}
-
-// seconds rounds up to whole seconds.
-func seconds(d time.Duration) string {
-	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+	h.Set("RateLimit-Policy", name+";q="+strconv.Itoa(p.Limit)+";w="+httperror.Seconds(p.Window))
+	h.Set("RateLimit", name+";r="+strconv.Itoa(v.Remaining)+";t="+httperror.Seconds(v.Reset))
 }
 
 // maxSubjects bounds the memory of a Window: beyond it, the subject seen longest ago is dropped.
