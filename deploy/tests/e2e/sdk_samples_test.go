@@ -5,9 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,27 +14,6 @@ import (
 	samples "github.com/partnergifting/platform/gateway/docs/samples/go"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
-
-func TestEveryOperationHasASampleInGo(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(root, "gateway/docs/samples/go/*.go"))
-	require.NoError(t, err)
-	var found, want []string
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for _, sample := range regexp.MustCompile(`(?ms)^\t// sample: (\w+)\n.*?^\t// end$`).FindAllStringSubmatch(string(content), -1) {
-			found = append(found, sample[1])
-			method := strings.ToUpper(sample[1][:1]) + sample[1][1:]
-			require.Contains(t, string(content), "func "+method+"(", "the test runs a function with its name")
-		}
-	}
-	for _, o := range documented(t) {
-		want = append(want, o.OperationID)
-	}
-	want = append(want, "placeCustomOrder", "forcedAnswer", "endOfFeed", "nextEvents", "handleErrors", "verifyWebhook") // In guides.
-	require.ElementsMatch(t, want, found)
-}
 
 func (i integrator) testSamples(t *testing.T) {
 	t.Run("of the account and the catalog", i.testReadingSamples)
