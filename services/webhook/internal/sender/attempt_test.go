@@ -56,6 +56,7 @@ func TestAFailingReceiverIsTriedEightTimesByTheSchedule(t *testing.T) {
 		require.Equal(t, arrivals[0].Body, a.Body)
 		require.Equal(t, id, a.Header.Get("Service-Event-Id"))
 		require.Equal(t, id, a.Header.Get("Webhook-Id"))
+		require.Equal(t, "Partner-Gifting-Webhooks/1", a.Header.Get("User-Agent"))
 		at, _, _ := strings.Cut(a.Header.Get("Service-Signature"), ",")
 		require.Equal(t, "t="+a.Header.Get("Webhook-Timestamp"), at)
 		times[a.Header.Get("Webhook-Timestamp")], signed[at] = true, true
