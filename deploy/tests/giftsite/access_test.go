@@ -4,10 +4,8 @@ package giftsite_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"testing"
 
-	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -122,32 +120,4 @@ func TestTheThanksPageIsPrinted(t *testing.T) {
 			b.save(t, "42-print-"+b.screen.name+".pdf", pdf.Data)
 		}
 	})
-}
-
-// named are the roles of what a player uses or hears by its name.
-var named = map[string]bool{
-	"button": true, "link": true, "textbox": true, "combobox": true, "radio": true, "heading": true, "group": true, "image": true,
-}
-
-func TestScreenReadersReadANameForEverything(t *testing.T) {
-	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		b.eachPage(t, f, locale, func(name string) {
-			tree, err := chromedp.Call(b.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-			require.NoError(t, err)
-			for _, node := range tree.Nodes {
-				role, text := valueOf(t, node.Role), valueOf(t, node.Name)
-				if !node.Ignored && named[role] {
-					require.NotEmpty(t, text, "%s: a %s without a name", name, role)
-				}
-			}
-		})
-	})
-}
-
-func valueOf(t *testing.T, v *accessibility.Value) (text string) {
-	t.Helper()
-	if v == nil || json.Unmarshal([]byte(v.Value), &text) != nil {
-		return ""
-	}
-	return text
 }

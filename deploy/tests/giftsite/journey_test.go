@@ -153,27 +153,6 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 	})
 }
 
-func TestEveryStateOfALinkHasItsPage(t *testing.T) {
-	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		for name, tc := range map[string]struct {
-			page   *linksv1.GetClaimPageResponse
-			status int64
-		}{
-			"claimed": {closedPage(linksv1.ClaimState_CLAIM_STATE_CLAIMED, locale), 200},
-			"waiting": {closedPage(linksv1.ClaimState_CLAIM_STATE_WAITING, locale), 200},
-			"expired": {closedPage(linksv1.ClaimState_CLAIM_STATE_EXPIRED, locale), 410},
-			"unknown": {nil, 404},
-		} {
-			f.reset(tc.page)
-			b.visit(t, f.base+"/c/"+token, tc.status)
-			b.inspectSchemes(t, "16-"+name)
-		}
-		f.locked(func() { f.unavailable = true })
-		b.visit(t, f.base+"/c/"+token, 503)
-		b.inspectSchemes(t, "16-failing")
-	})
-}
-
 func TestTheLongestTextsFitTheSmallestScreen(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screen{name: "small", width: 320, height: 568, options: screens[0].options})
 	page := f.openPage("de-DE", "#7A1F3D")

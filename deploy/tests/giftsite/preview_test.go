@@ -53,9 +53,9 @@ func TestAPreviewShowsThePageAndLoadsNothing(t *testing.T) {
 		for number := 1; number < len(giftsitev1.PreviewPage_name); number++ {
 			page := giftsitev1.PreviewPage(number)
 			name := strings.ToLower(strings.TrimPrefix(page.String(), "PREVIEW_PAGE_"))
-			document = f.preview(t, page, tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT)
+			document = f.preview(t, page, tenantsv1.ColourScheme_COLOUR_SCHEME_UNSPECIFIED)
 			b.visit(t, server.URL+"/"+name, 200)
-			b.inspect(t, "50-preview-"+name)
+			b.inspectSchemes(t, "50-preview-"+name)
 			require.Equal(t, "[]",
 				b.value(t, `JSON.stringify([...document.images].filter((i) => i.naturalWidth === 0).map((i) => i.outerHTML.slice(0, 99)))`))
 			require.Equal(t, int64(0),
