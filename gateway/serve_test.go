@@ -121,17 +121,6 @@ func TestARequestInFlightIsAnsweredBeforeTheEnd(t *testing.T) {
 	require.NoError(t, f.WaitForEnd())
 }
 
-func TestARequestThatOutlastsTheDrainIsAbortedWithoutAnError(t *testing.T) {
-	t.Parallel()
-	f := setup(t, 0, 50*time.Millisecond)
-	release := make(chan struct{})
-	defer close(release)
-	result := f.postInFlight(t, release)
-	f.Shutdown()
-	require.NoError(t, f.WaitForEnd())
-	require.Error(t, <-result)
-}
-
 // TestEnduranceOfSlowCallers shows that a caller that sends slowly, or nothing, does not hold a connection for long.
 func TestEnduranceOfSlowCallers(t *testing.T) {
 	t.Parallel()

@@ -291,17 +291,6 @@ func testScopes(t *testing.T, p *platform) {
 
 // testAudience checks which keys see which events in the feed.
 func (f *fixture) testAudience(t *testing.T, claimed record) {
-	requirement(t, "EVT-19", func(t *testing.T) {
-		for scope, prefix := range map[commonv1.Scope]string{
-			commonv1.Scope_SCOPE_ORDERS: "order.", commonv1.Scope_SCOPE_PERSONAL_LINKS: "personal_link.",
-		} {
-			events := f.Feed(t, f.newKey(t, ofScope(scope)))
-			require.NotEmpty(t, events)
-			for _, e := range events {
-				require.True(t, strings.HasPrefix(e.Type, prefix), e.Type)
-			}
-		}
-	})
 	requirement(t, "EVT-20", func(t *testing.T) {
 		limited := f.newKey(t, ofBrand(f.other))
 		elsewhere := f.place(t, with("brandId", f.other))

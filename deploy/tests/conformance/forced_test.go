@@ -51,14 +51,18 @@ func testForcedAnswers(t *testing.T, p *platform) {
 		leaveOut(t, p, "production forces no answers")
 	}
 	requirement(t, "FRC-1", func(t *testing.T) {
-		for fault, code := range map[string]problem.Code{
-			"429": "rate_limited", "500": "internal_error", "503": "service_unavailable", "in-progress": "idempotency_request_in_progress",
+		for fault, want := range map[string]struct {
+			code       problem.Code
+			retryAfter string
+		}{
+			"429": {"rate_limited", "1"}, "500": {"internal_error", ""}, "503": {"service_unavailable", "2"},
+			"in-progress": {"idempotency_request_in_progress", "2"},
 		} {
 			request, id := f.forced(t, fault)
 			refused := f.Do(t, request)
-			refused.Problem(t, code)
+			refused.Problem(t, want.code)
 			require.Equal(t, "fault "+fault, refused.Header.Get("Sandbox"))
-			require.Equal(t, fault == "500", refused.Header.Get("Retry-After") == "")
+			require.Equal(t, want.retryAfter, refused.Header.Get("Retry-After"))
 			require.Empty(t, f.placed(t, id))
 
 			request.Header = nil

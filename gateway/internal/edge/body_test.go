@@ -20,15 +20,6 @@ func orderOf(n int) string {
 	return begin + strings.Repeat("x", n-len(begin)-len(end)) + end
 }
 
-func TestTheLimitOf10MBIsExact(t *testing.T) {
-	t.Parallel()
-	f := gatewaytest.New(t)
-	require.Equal(t, 201, f.Do("POST", "/orders", orderOf(maxBody)).Status)
-	before := f.Calls.Load()
-	require.Equal(t, 413, f.Do("POST", "/orders", orderOf(maxBody+1)).Status)
-	require.Equal(t, before, f.Calls.Load(), "no service is called")
-}
-
 // unsized hides a body's length, so that it is sent in chunks.
 type unsized struct{ io.Reader }
 

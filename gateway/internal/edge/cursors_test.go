@@ -19,26 +19,18 @@ func next(t *testing.T, f *gatewaytest.Fixture) string {
 	return text
 }
 
-func TestACursorWithAnotherCharacterIsRefused(t *testing.T) {
+// Conformance changes each character of a cursor.
+func TestACursorThatWasNotSignedIsRefused(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)
 	f.Cursor = cursor
 	signed := next(t, f)
 	require.Equal(t, http.StatusOK, f.Do("GET", "/orders?after="+signed, "").Status)
-	refused := func(after string) {
-		t.Helper()
+	last := len(signed) - 1
+	sameBytes := signed[:last] + string(signed[last]+1) // The last character has bits that base64 ignores.
+	for _, after := range []string{"", cursor, cursor + ".", "." + signed, signed + ".", sameBytes} {
 		got := f.Do("GET", "/orders?after="+after, "")
 		require.Equal(t, http.StatusBadRequest, got.Status, after)
 		require.Equal(t, []any{fieldError("after", "invalid", "is not a cursor of this list and these filters")}, got.Parsed["errors"])
-	}
-	for i := range signed {
-		for _, other := range []byte("Aa_") {
-			if signed[i] != other {
-				refused(signed[:i] + string(other) + signed[i+1:])
-			}
-		}
-	}
-	for _, after := range []string{"", cursor, cursor + ".", "." + signed, signed + ".", signed + "=", signed + signed} {
-		refused(after)
 	}
 }

@@ -98,16 +98,6 @@ func TestMembersThatMeanNothingAreNamed(t *testing.T) {
 	require.Equal(t, `"orderId"`, cancelled.Header.Get("Ignored-Members"))
 }
 
-func TestAnOrderThatWasPlacedHasAnAddress(t *testing.T) {
-	t.Parallel()
-	f := gatewaytest.New(t)
-	got := f.Do("POST", "/orders", `{"externalOrderId":"o-1"}`)
-	require.Equal(t, 201, got.Status)
-	require.Equal(t, f.BaseURL+"/orders/an-order", got.Header.Get("Location"))
-	require.Empty(t, f.Do("POST", "/orders", `{}`).Header.Get("Location"))
-	require.Empty(t, f.Do("GET", "/orders", "").Header.Get("Location"))
-}
-
 func TestAnEmptyBodyNeedsNoContentType(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)

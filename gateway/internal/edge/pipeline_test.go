@@ -1,7 +1,6 @@
 package edge_test
 
 import (
-	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -125,29 +124,6 @@ func TestWithoutAClaimNoServiceIsCalled(t *testing.T) {
 	require.Equal(t, []string{"claim"}, f.Notes())
 }
 
-func TestAClaimIsReleasedWhenNothingWasStored(t *testing.T) {
-	t.Parallel()
-	f := gatewaytest.New(t)
-	for name, tc := range map[string]struct {
-		failure  error
-		released bool
-	}{
-		"a field is wrong":                {problem.Invalid(problem.Violation{Field: "x", Code: problem.FieldInvalid}), true},
-		"a conflict, which is stored":     {problem.New(problem.NotCancellable, "x"), false},
-		"a database that may have stored": {problem.Unavailable(), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f.Failure = tc.failure
-			require.GreaterOrEqual(t, f.Do("POST", "/webhooks:test", "{}", "Idempotency-Key", "k").Status, 400)
-			want := []string{"claim", "call"}
-			if tc.released {
-				want = append(want, "release k "+base64.StdEncoding.EncodeToString(f.Claim.GetFingerprint()))
-			}
-			require.Equal(t, want, f.Notes())
-		})
-	}
-}
-
 func TestTheConsoleIsInTheSandboxOnly(t *testing.T) {
 	t.Parallel()
 	root := func(f *gatewaytest.Fixture) *gatewaytest.Fixture {
@@ -163,4 +139,5 @@ func TestTheConsoleIsInTheSandboxOnly(t *testing.T) {
 		require.Equal(t, 404, production.Do("GET", path, "").Status)
 	}
 	require.Equal(t, 404, sandbox.Do("GET", "/sandboxes", "", "Authorization", "").Status)
+	require.Equal(t, 404, production.Do("POST", "/api/public/v1/sandbox/orders/an-order:approve", "{}").Status)
 }

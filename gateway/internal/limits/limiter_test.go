@@ -80,18 +80,6 @@ func TestSeveralGatewaysNeverAcceptMoreThanTheLimit(t *testing.T) {
 	require.Equal(t, policy.Limit-1, other.Remaining)
 }
 
-func TestTheWindowSlides(t *testing.T) {
-	t.Parallel()
-	policy := limits.Policy{Name: "default", Limit: 2, Window: 2 * time.Second}
-	l := limiter(t, client(t), policy)
-	tenant := uuid.NewString()
-	take := func() bool { v, _ := l.TakeKey(t.Context(), tenant, 1); return v.Allowed }
-	require.True(t, take())
-	require.True(t, take())
-	require.False(t, take())
-	require.Eventually(t, take, 30*time.Second, 50*time.Millisecond)
-}
-
 func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {
 	t.Parallel()
 	c := client(t)
