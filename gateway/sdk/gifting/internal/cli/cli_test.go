@@ -398,17 +398,6 @@ func TestALinkNeedsNoCampaign(t *testing.T) {
 		`POST /personal-links:create-batch  {"brandId":"b","productIds":["p2"],"recipients":[`)
 }
 
-func TestAnOrderIsTakenToItsEvent(t *testing.T) {
-	t.Parallel()
-	server := newAPI(t, map[string]string{
-		"GET /me": me, "GET /brands": `[{"id":"b"}]`, "POST /orders": `{"id":"o","status":"REQUESTED"}`,
-		"POST /sandbox/orders/o:approve": `{"id":"o","status":"PROCESSING"}`,
-	})
-	got := server.user().run(t, "trigger", "order.approved")
-	require.Zero(t, got.code, got.err)
-	require.Contains(t, got.out, "PROCESSING")
-}
-
 func TestAFileOfJSONIsReadOrSaysWhereItIsWrong(t *testing.T) {
 	t.Parallel()
 	server := newAPI(t, map[string]string{"POST /orders": `{"id":"1"}`})

@@ -89,38 +89,6 @@ func TestProfiles(t *testing.T) { //nolint:paralleltest // The keyring of the te
 		_, err = read(t, path).KeyOf("sandbox")
 		require.ErrorIs(t, err, profile.ErrKeyring)
 	})
-	t.Run("a profile is replaced and removed though the keyring with its key is gone", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "gifting.yaml")
-		keyring.MockInit()
-		for _, name := range []string{"replaced", "removed"} {
-			_, err := read(t, path).Add(name, sandbox, "gft_sbx_1", false)
-			require.NoError(t, err)
-		}
-		keyring.MockInitWithError(keyring.ErrUnsupportedPlatform)
-		inFile, err := read(t, path).Add("replaced", sandbox, "gft_sbx_2", false)
-		require.ErrorIs(t, err, profile.ErrNotForgotten)
-		require.True(t, inFile)
-		key, err := read(t, path).KeyOf("replaced")
-		require.NoError(t, err)
-		require.Equal(t, "gft_sbx_2", key)
-		require.ErrorIs(t, read(t, path).Remove("removed"), profile.ErrNotForgotten)
-		require.Equal(t, []string{"replaced"}, read(t, path).Names())
-	})
-	t.Run("one of several is the current one", func(t *testing.T) {
-		keyring.MockInit()
-		path := filepath.Join(t.TempDir(), "gifting.yaml")
-		for _, name := range []string{"b", "a"} {
-			_, err := read(t, path).Add(name, sandbox, "key of "+name, false)
-			require.NoError(t, err)
-		}
-		require.Equal(t, []string{"a", "b"}, read(t, path).Names())
-		require.Equal(t, "a", read(t, path).Current)
-		require.NoError(t, read(t, path).Use("b"))
-		key, err := read(t, path).KeyOf("")
-		require.NoError(t, err)
-		require.Equal(t, "key of b", key)
-		require.ErrorIs(t, read(t, path).Use("c"), profile.ErrUnknown)
-	})
 	t.Run("a file with other members is refused", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "gifting.yaml")
 		require.NoError(t, os.WriteFile(path, []byte("profile: {}"), 0o600))
