@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"io"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -20,11 +18,11 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/orders"
-	"github.com/partnergifting/platform/services/orders/internal/retention"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -56,29 +54,14 @@ checked 0 of about 0 order_messages, re-encrypted 0 values
 // With an incomplete ring an order would be taken that cannot be delivered.
 func TestNoOrderIsTakenWithAnIncompleteKeyRing(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		ring string
-		want error
-	}{
-		"a missing key": {ring: "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: seal.ErrKeyMissing},
-		"a wrong key":   {ring: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: seal.ErrKeyWrong},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cfg := config(t)
-			cfg.RPC.Addr = testenv.FreeAddr(t)
-			require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
-			storeSealedOrder(t, cfg)
-			keys := cfg.SealKeys
-			cfg.SealKeys = tc.ring
-			metrics := testenv.FreeAddr(t)
-			reason := readiness(t, cfg, metrics)
-			for _, column := range []string{"orders.details_sealed", "order_messages.body_sealed"} {
-				require.Contains(t, reason, column+` has values sealed with key "k1", but `+tc.want.Error())
-			}
-			cfg.SealKeys = keys
-			require.Empty(t, readiness(t, cfg, metrics))
-		})
+	cfg := config(t)
+	require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
+	storeSealedOrder(t, cfg)
+	require.Empty(t, readiness(t, cfg))
+	cfg.SealKeys = "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32)))
+	reason := readiness(t, cfg)
+	for _, column := range []string{"orders.details_sealed", "order_messages.body_sealed"} {
+		require.Contains(t, reason, column+` has values sealed with key "k1", but the ring lacks the key`)
 	}
 }
 
@@ -104,46 +87,12 @@ VALUES ($1, $1, $1, 'SYSTEM', '', '', $2, 5, now())`,
 	require.NoError(t, err)
 }
 
-// readiness runs the service until it is ready or says why it is not, and returns that. A service that is not ready does not
-// listen.
-func readiness(t *testing.T, cfg orders.Config, metrics string) (reason string) {
+func readiness(t *testing.T, cfg orders.Config) (reason string) {
 	t.Helper()
-	tel, err := telemetry.New(t.Context(), "orders", telemetry.Config{MetricsAddr: metrics}, io.Discard)
-	require.NoError(t, err)
-	service, err := orders.New(t.Context(), cfg, tel)
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-	require.Eventually(t, func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+metrics+"/readyz", http.NoBody)
-		require.NoError(t, err)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return false
-		}
-		body, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		require.NoError(t, res.Body.Close())
-		reason = string(body)
-		return res.StatusCode == http.StatusOK || strings.Contains(reason, "seal")
-	}, 20*time.Second, 20*time.Millisecond)
-	listener, listens := (&net.Dialer{}).DialContext(t.Context(), "tcp", cfg.RPC.Addr)
-	require.Equal(t, reason == "", listens == nil)
-	if listens == nil {
-		require.NoError(t, listener.Close())
-	}
-	stop()
-	require.NoError(t, <-ended)
-	return reason
-}
-
-func TestATooShortRetentionOfTheAuditIsRefused(t *testing.T) {
-	t.Parallel()
-	cfg := config(t)
-	cfg.AuditRetention = retention.MinAudit - 1
-	_, err := orders.New(t.Context(), cfg, telemetry.Discard())
-	require.ErrorIs(t, err, retention.ErrAudit)
+	cfg.RPC.Addr = testenv.FreeAddr(t)
+	return sealtest.Readiness(t, func(tel *telemetry.Telemetry) (*service.Service, error) {
+		return orders.New(t.Context(), cfg, tel)
+	})
 }
 
 // Requests to other services wait for the register, so the register must not wait for connections that orders use.

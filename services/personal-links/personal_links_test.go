@@ -1,13 +1,9 @@
 package personallinks_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"io"
-	"log/slog"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
@@ -52,7 +49,7 @@ func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	require.NoError(t, err)
 	id := uuid.NewString()
-	for i, column := range store.SealedColumns()[0].Columns {
+	for _, column := range store.SealedColumns()[0].Columns {
 		sealed := map[string][]byte{"claim_url_sealed": {}}
 		sealed[column.Name] = ring.Seal([]byte(`{}`), column.AssociatedData(id))
 		_, err = conn.Exec(t.Context(), `DELETE FROM links`)
@@ -63,38 +60,18 @@ func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
 VALUES ($1, $1, $1, $1, 0, 'CANCELLED', $2, $3, $4, now(), now(), now())`,
 			id, sealed["claim_url_sealed"], sealed["details_sealed"], sealed["reason_sealed"])
 		require.NoError(t, err)
-		require.NoError(t, served(t, cfg), "with the key, column %d", i)
+		require.Empty(t, readiness(t, cfg), column.Name)
 		wrong := cfg
 		wrong.SealKeys = "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
-		require.ErrorContains(t, served(t, wrong), "links."+column.Name+` has values sealed with key "k1", but the ring lacks the key`)
+		require.Contains(t, readiness(t, wrong), "links."+column.Name+` has values sealed with key "k1", but the ring lacks the key`)
 	}
 }
 
-// served runs the service and returns why it does not listen.
-func served(t *testing.T, cfg personallinks.Config) error {
+func readiness(t *testing.T, cfg personallinks.Config) (reason string) {
 	t.Helper()
-	var log bytes.Buffer
-	tel := telemetry.Discard()
-	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	service, err := personallinks.New(t.Context(), cfg, tel)
-	require.NoError(t, err)
-	refused := log.String()
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-	if refused == "" {
-		require.Eventually(t, func() bool {
-			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", cfg.RPC.Addr)
-			return err == nil && conn.Close() == nil
-		}, 30*time.Second, 20*time.Millisecond)
-	}
-	stop()
-	require.NoError(t, <-ended)
-	if refused == "" {
-		return nil
-	}
-	require.NotContains(t, log.String(), "serving gRPC")
-	return errors.New(strings.ReplaceAll(refused, `\"`, `"`))
+	return sealtest.Readiness(t, func(tel *telemetry.Telemetry) (*service.Service, error) {
+		return personallinks.New(t.Context(), cfg, tel)
+	})
 }
 
 func TestNewRefusesAnInvalidConfiguration(t *testing.T) {

@@ -1,12 +1,8 @@
 package tenants_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/base64"
-	"errors"
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +19,8 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -67,11 +65,11 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	})
 
 	cfg.SealKeys = next
-	require.ErrorContains(t, startError(t, cfg), "api_keys.webhook_secret")
+	require.Contains(t, readiness(t, cfg), "api_keys.webhook_secret")
 	cfg.SealKeys = next + "," + old
 	require.NoError(t, tenants.Reencrypt(t.Context(), cfg, io.Discard))
 	cfg.SealKeys = next
-	require.NoError(t, startError(t, cfg))
+	require.Empty(t, readiness(t, cfg))
 	serving(t, cfg, func(conn *grpc.ClientConn) {
 		endpoints, err := tenantsv1.NewDirectoryServiceClient(conn).GetEndpoints(t.Context(),
 			&tenantsv1.GetEndpointsRequest{KeyIds: []int32{made.GetKey().GetId()}})
@@ -99,22 +97,11 @@ FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'b
 	}
 }
 
-// startError makes the service and returns what it logs about its seal keys.
-func startError(t *testing.T, cfg tenants.Config) error {
+func readiness(t *testing.T, cfg tenants.Config) (reason string) {
 	t.Helper()
-	var log bytes.Buffer
-	tel := telemetry.Discard()
-	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	service, err := tenants.New(t.Context(), cfg, tel)
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	require.NoError(t, service.Run(ctx))
-	if !strings.Contains(log.String(), "a seal key is missing or wrong") {
-		return nil
-	}
-	require.NotContains(t, log.String(), "serving gRPC")
-	return errors.New(log.String())
+	return sealtest.Readiness(t, func(tel *telemetry.Telemetry) (*service.Service, error) {
+		return tenants.New(t.Context(), cfg, tel)
+	})
 }
 
 // serving runs the service while use runs.

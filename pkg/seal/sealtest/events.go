@@ -2,16 +2,22 @@
 package sealtest
 
 import (
+	"bytes"
 	"encoding/base64"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 // Keys is a ring of the keys with these ids. A key depends only on the first letter of its id.
@@ -55,6 +61,33 @@ func Ready(t testing.TB, pool *pgxpool.Pool, ring seal.CheckedRing) error {
 	require.NoError(t, err)
 	require.NoError(t, check.Run(t.Context()))
 	return check.Ready(t.Context())
+}
+
+// Readiness runs a service until it is ready or says what is wrong with its seal keys, and returns that. It requires that only a
+// service that is ready serves.
+func Readiness(t testing.TB, open func(tel *telemetry.Telemetry) (*service.Service, error)) (reason string) {
+	t.Helper()
+	var log bytes.Buffer
+	metrics := testenv.FreeAddr(t)
+	tel, err := telemetry.New(t.Context(), "sealtest", telemetry.Config{MetricsAddr: metrics}, &log)
+	require.NoError(t, err)
+	s, err := open(tel)
+	require.NoError(t, err)
+	stop := testenv.Run(t, s.Run)
+	require.Eventually(t, func() bool {
+		res, err := http.Get("http://" + metrics + "/readyz") //nolint:noctx // Eventually bounds it.
+		if err != nil {
+			return false
+		}
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		reason = string(body)
+		return res.StatusCode == http.StatusOK || strings.Contains(reason, "sealed with key")
+	}, 30*time.Second, 20*time.Millisecond)
+	stop()
+	require.Equal(t, reason == "", strings.Contains(log.String(), "serving gRPC"))
+	return reason
 }
 
 // RowsRead returns how many rows the check of the ring reads from tables, which is a LIKE pattern of their names.
