@@ -86,11 +86,10 @@ func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	if sandbox {
 		records = store.NewSandbox(s.Pool)
 	}
-	periodic, err := maintenance.New(records, s.Clock, cfg.AuditRetention, s.Telemetry)
-	if err != nil {
-		return err
-	}
-	s.Add(periodic, idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry))
+	s.Add(
+		maintenance.New(records, s.Clock, cfg.AuditRetention, s.Telemetry),
+		idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry),
+	)
 	server.Register(s.Server, server.Deps{
 		Store: records, Files: files, Processor: picture.NewProcessor(rules.MaxImageBytes),
 		Directory: tenantsv1.NewDirectoryServiceClient(directory),

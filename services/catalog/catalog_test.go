@@ -90,7 +90,6 @@ func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 	t.Parallel()
 	good := config(t)
 	for name, change := range map[string]func(cfg *catalog.Config){
-		"an audit kept for less than a year":   func(cfg *catalog.Config) { cfg.AuditRetention = 8760 * time.Hour },
 		"images in an unknown kind of store":   func(cfg *catalog.Config) { cfg.ImagesURL = "ftp://images" },
 		"a database that does not exist":       func(cfg *catalog.Config) { cfg.Database.URL = "postgres://nobody@127.0.0.1:1/x" },
 		"a tenants service without an address": func(cfg *catalog.Config) { cfg.TenantsAddr = "" },

@@ -120,9 +120,7 @@ func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ri
 	}
 	orders, catalog := store.New(s.Pool, ring, events), catalogv1.NewOrderingServiceClient(catalogConn)
 	reconciler := reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.Telemetry.Logger})
-	if err := addPeriodicWork(s, cfg, orders, reconciler); err != nil {
-		return err
-	}
+	addPeriodicWork(s, cfg, orders, reconciler)
 	deps := server.Deps{
 		Store: orders, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)), Catalog: catalog,
 		Reservations: reconciler, Clock: time.Now,
@@ -143,20 +141,16 @@ func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ri
 }
 
 // addPeriodicWork adds what reconciles reservations, and what erases and deletes by age.
-func addPeriodicWork(s *service.Service, cfg Config, orders *store.Store, reconciler *reservations.Reconciler) error {
-	erasing, err := retention.New(retention.Deps{Store: orders}, retention.Config{
+func addPeriodicWork(s *service.Service, cfg Config, orders *store.Store, reconciler *reservations.Reconciler) {
+	erasing := retention.New(retention.Deps{Store: orders}, retention.Config{
 		Details: cfg.DetailsRetention, Open: cfg.OpenRetention, Audit: cfg.AuditRetention,
 	})
-	if err != nil {
-		return err
-	}
 	s.Add(
 		daemon.Every("reservations", cfg.RecoveryInterval, s.Telemetry, reconciler.Reconcile),
 		s.Clock.Every("reservation outcomes", time.Hour, s.Telemetry, reconciler.DeleteOutcomes),
 		s.Clock.Every("retention", time.Hour, s.Telemetry, erasing.Sweep),
 		idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry),
 	)
-	return nil
 }
 
 // sandboxServer returns a server whose orders may advance by themselves, and registers the operations of the sandbox.

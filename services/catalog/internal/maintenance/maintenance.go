@@ -19,24 +19,16 @@ const (
 	batch = 1000
 	// releasedRetention is how long after its expiry a released reservation is kept.
 	releasedRetention = 30 * 24 * time.Hour
-	// minAuditRetention is the shortest retention of audit entries. It is a day longer than the schema demands: a trigger refuses
-	// to delete entries younger than 365 days.
-	minAuditRetention = 366 * 24 * time.Hour
 )
 
-// ErrAuditRetention is the error of a retention shorter than minAuditRetention.
-var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
-
-// New makes the part that does the work. Any number of instances may run it.
+// New makes the part that does the work. Any number of instances may run it. The schema refuses to delete audit entries that are
+// younger than 365 days.
 func New(
 	s *store.Store, clock *daemon.RetentionClock, auditRetention time.Duration, tel *telemetry.Telemetry,
-) (daemon.Part, error) {
-	if auditRetention < minAuditRetention {
-		return daemon.Part{}, ErrAuditRetention
-	}
+) daemon.Part {
 	return clock.Every("maintenance", interval, tel, func(ctx context.Context, lag time.Duration) error {
 		return Run(ctx, s, auditRetention, lag)
-	}), nil
+	})
 }
 
 // Run does all work that is due, later by lag: how far daemon.RetentionClock is behind the database's clock. If one kind of work

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog/internal/maintenance"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -121,10 +120,4 @@ VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT
 	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{released}, []string{released, confirmed}))
 	require.Equal(t, 4, pgtest.Value[int](t, f.db, `SELECT stock FROM skus`),
 		"the confirmed unit is returned; the released one already was")
-}
-
-func TestTheAuditIsNeverKeptForLessThanAYear(t *testing.T) {
-	t.Parallel()
-	_, err := maintenance.New(nil, nil, 365*day, telemetry.Discard())
-	require.ErrorIs(t, err, maintenance.ErrAuditRetention)
 }

@@ -12,12 +12,6 @@ import (
 
 const batch = 1000
 
-// MinAudit is the shortest retention of the audit that the schema allows.
-const MinAudit = 366 * 24 * time.Hour
-
-// ErrAudit refuses a shorter retention of the audit.
-var ErrAudit = errors.New("the audit must be kept for at least 366 days (8784h)")
-
 // Deps are what retention works with.
 type Deps struct {
 	Store *store.Store
@@ -31,7 +25,7 @@ type Config struct {
 	Details time.Duration
 	// Open is how long an order may be open without a change before it is closed. Zero: for ever.
 	Open time.Duration
-	// Audit is how long the audit is kept.
+	// Audit is how long the audit is kept. The schema refuses to delete what is younger than 365 days.
 	Audit time.Duration
 }
 
@@ -41,13 +35,8 @@ type Retention struct {
 	cfg  Config
 }
 
-// New makes a retention; ErrAudit refuses a configuration that the schema would refuse.
-func New(deps Deps, cfg Config) (*Retention, error) {
-	if cfg.Audit < MinAudit {
-		return nil, ErrAudit
-	}
-	return &Retention{deps: deps, cfg: cfg}, nil
-}
+// New makes a retention.
+func New(deps Deps, cfg Config) *Retention { return &Retention{deps: deps, cfg: cfg} }
 
 // Sweep erases and deletes everything that is due, later by the lag of the retention clock.
 func (r *Retention) Sweep(ctx context.Context, lag time.Duration) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,7 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 		note(seal.ReEncrypt(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, table, &reported))
 	}
 	f.requireOpens(t, newKey)
-	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: retention.MinAudit}))
+	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: 366 * 24 * time.Hour}))
 	note(f.reservations.Reconcile(t.Context()))
 
 	require.Contains(t, f.logged.String(), "spoiled", "the failures were logged")

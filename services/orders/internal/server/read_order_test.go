@@ -47,7 +47,7 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	later := f.placeInStatus(t, completedStatus)
 
 	for range 2 {
-		require.NoError(t, f.sweep(t, now.Add(kept+time.Minute), retention.Config{Details: kept, Audit: retention.MinAudit}))
+		require.NoError(t, f.sweep(t, now.Add(kept+time.Minute), retention.Config{Details: kept, Audit: 366 * 24 * time.Hour}))
 	}
 	for _, o := range []*ordersv1.Order{over, cancelled} {
 		require.True(t, proto.Equal(o, f.read(t, o.GetId())), "the record does not change")
@@ -87,7 +87,7 @@ SELECT gen_random_uuid(), now() - make_interval(days => n), $1, $2, 'SYSTEM', ''
 	threeYears := retention.Config{Details: kept, Audit: 3 * 365 * 24 * time.Hour}
 	require.NoError(t, f.sweep(t, time.Time{}, threeYears))
 	require.Equal(t, 2, f.count(t, "order_audit"))
-	oneYear := retention.Config{Details: kept, Audit: retention.MinAudit}
+	oneYear := retention.Config{Details: kept, Audit: 366 * 24 * time.Hour}
 	require.NoError(t, f.sweep(t, time.Time{}, oneYear))
 	require.Equal(t, 1, f.count(t, "order_audit"))
 	require.ErrorContains(t, f.sweep(t, time.Now().AddDate(10, 0, 0), oneYear), "append-only", "a wrong clock deletes nothing")

@@ -216,9 +216,7 @@ func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error 
 	if !at.IsZero() {
 		deps.Clock = func() time.Time { return at }
 	}
-	r, err := retention.New(deps, cfg)
-	require.NoError(t, err)
-	return r.Sweep(t.Context(), 0)
+	return retention.New(deps, cfg).Sweep(t.Context(), 0)
 }
 
 // event is a row of the outbox, opened.
