@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -130,14 +129,16 @@ func TestAppend(t *testing.T) {
 		require.Empty(t, feedOf(t, s, tenantA))
 	})
 
-	t.Run("a batch that fails stores nothing", func(t *testing.T) {
+	t.Run("a batch that the database refuses stores nothing, and is isolated from others", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
-		in[2].BrandId = "no uuid"
+		known := in[2].GetType()
+		in[2].Type = "no text: \x00"
 		_, err := s.Append(t.Context(), batch(0, in))
 		require.Error(t, err)
+		require.True(t, s.appends.Isolate(err))
 		require.Empty(t, feedOf(t, s, tenantA))
-		in[2].BrandId = brand
+		in[2].Type = known
 		require.Equal(t, Appended{Inserted: 3}, appendAt(t, s, today, batch(0, in)))
 	})
 }
@@ -242,37 +243,6 @@ func TestConcurrentBatchesOfManyPartitionsAreAppendedOnceAndInOrder(t *testing.T
 	for p := range partitions {
 		require.Equal(t, idsOf(expected[p]), ids(feedOf(t, one, tenants[p])))
 	}
-}
-
-func TestABatchThatTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	good, bad := changes(tenantA, 0, 2), changes(tenantB, 0, 2)
-	bad[1].Type = "no text: \x00"
-	// The first batch waits for its writer's row, and the others wait for the first, so the others are appended together.
-	tx, err := s.pool.Begin(t.Context())
-	require.NoError(t, err)
-	// If the test fails before its rollback, closing the pool would wait for this connection.
-	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
-	pgtest.Exec(t, tx, `SELECT FROM feed_writers FOR UPDATE`)
-	results := make([]chan error, 3)
-	for i, list := range [][]Change{changes(tenantA, 0, 1), good, bad} {
-		results[i] = make(chan error, 1)
-		go func() {
-			_, err := s.Append(t.Context(), batch(i, list))
-			results[i] <- err
-		}()
-		// Running is checked too: before the first batch arrives, none waits either.
-		require.Eventually(t, func() bool {
-			return s.appends.Running() == 1 && s.appends.Waiting() == i
-		}, 30*time.Second, time.Millisecond)
-	}
-	require.NoError(t, tx.Rollback(t.Context()))
-	require.NoError(t, <-results[0])
-	require.NoError(t, <-results[1])
-	require.Error(t, <-results[2])
-	require.Subset(t, ids(feedOf(t, s, tenantA)), idsOf(good))
-	require.Empty(t, feedOf(t, s, tenantB))
 }
 
 func TestTwoBatchesOfOnePartitionAreAppendedOneAfterAnother(t *testing.T) {
