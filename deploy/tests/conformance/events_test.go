@@ -148,15 +148,18 @@ func (f *fixture) testSnapshots(t *testing.T) {
 		}
 	})
 	requirement(t, "EVT-26", func(t *testing.T) {
-		then := []record{f.link(t)}
-		path := "/personal-links/" + idOf(then[0])
-		require.NoError(t, f.approveLink(t, f.coordinator, then[0]))
-		then = append(then, f.read(t, path))
-		then = append(then, f.cancel(t, path))
-		types := []string{"personal_link.created", "personal_link.approved", "personal_link.cancelled"}
-		for i, e := range f.requireEvents(t, f.key, idOf(then[0]), types...) {
-			require.Equal(t, then[i], e.Record(t))
-			require.Equal(t, then[i]["updatedAt"], e.Object(t)["occurredAt"])
+		for last, change := range map[string]func(link record) record{
+			"personal_link.cancelled": func(link record) record { return f.cancel(t, "/personal-links/"+idOf(link)) },
+			"personal_link.claimed":   func(link record) record { return f.claim(t, link) },
+		} {
+			link := f.link(t)
+			require.NoError(t, f.approveLink(t, f.coordinator, link))
+			approved := f.read(t, "/personal-links/"+idOf(link))
+			then := []record{link, approved, change(approved)}
+			for i, e := range f.requireEvents(t, f.key, idOf(link), "personal_link.created", "personal_link.approved", last) {
+				require.Equal(t, then[i], e.Record(t))
+				require.Equal(t, then[i]["updatedAt"], e.Object(t)["occurredAt"])
+			}
 		}
 	})
 }

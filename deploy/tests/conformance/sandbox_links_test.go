@@ -111,6 +111,8 @@ func (f *fixture) testAutomaticClaims(t *testing.T, waiting *fixture) {
 		require.Equal(t, "ACTIVE", f.statusOf(t, stops))
 	})
 	requirement(t, "SBL-11", func(t *testing.T) {
-		f.reject(t, "externalRecipientId invalid", with("recipients.0.externalRecipientId", "sandbox:automatic"))
+		for _, directive := range []string{"sandbox:automatic", "sandbox:auto,stop=SENT"} {
+			f.reject(t, "externalRecipientId invalid", with("recipients.0.externalRecipientId", directive))
+		}
 	})
 }

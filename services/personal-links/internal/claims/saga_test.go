@@ -3,9 +3,7 @@ package claims_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -101,50 +99,4 @@ func TestALinkThatCannotBeDecryptedBlocksNoOther(t *testing.T) {
 	f.endLeases(t)
 	require.NoError(t, f.instance(healthy()).ReconcileExpired(t.Context()))
 	require.Equal(t, rules.Claimed, f.requireConverged(t, other).Record.GetStatus())
-}
-
-func TestAClaimInFlightIsNotReconciled(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	orderID := uuid.NewString()
-	_, err := f.store.LockClaim(t.Context(), f.tenant, link.Record.GetId(), orderID, time.Hour)
-	require.NoError(t, err)
-	require.NoError(t, f.instance(healthy()).ReconcileExpired(t.Context()))
-	require.Equal(t, orderID, *f.get(t, link).ClaimOrderID)
-}
-
-func TestANewClaimReconcilesTheClaimThatACrashLeft(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	_, err := f.instance(&claimstest.Failure{At: 2, Crash: true}).Claim(t.Context(), link, request(link))
-	require.Error(t, err)
-	f.endLeases(t)
-	result, err := f.instance(healthy()).Claim(t.Context(), f.get(t, link), request(link))
-	require.NoError(t, err)
-	require.NotNil(t, result.Order)
-	require.Equal(t, rules.Claimed, f.requireConverged(t, link).Record.GetStatus())
-}
-
-func TestAnOrderIsNotPlacedAfterItsClaimWasReconciled(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	orderID := uuid.NewString()
-	locked, err := f.store.LockClaim(t.Context(), f.tenant, link.Record.GetId(), orderID, time.Hour)
-	require.NoError(t, err)
-	reconciled, err := f.instance(healthy()).Reconcile(t.Context(), locked)
-	require.NoError(t, err)
-	require.Nil(t, reconciled.ClaimOrderID)
-	late := request(link)
-	late.OrderId = orderID
-	resp, err := f.orders.PlaceClaimedOrder(t.Context(), late)
-	require.NoError(t, err)
-	require.Nil(t, resp.GetOrder())
-	finished, err := f.store.FinishClaim(t.Context(), f.tenant, link.Record.GetId(), orderID, rules.ClaimOutcome{OrderID: orderID},
-		time.Now())
-	require.NoError(t, err)
-	require.Equal(t, rules.Active, finished.Record.GetStatus(), "the link is not claimed by it")
-	f.requireConverged(t, link)
 }

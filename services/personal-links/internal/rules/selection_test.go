@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,20 @@ func TestAValueOfAnotherTypeCountsAsSent(t *testing.T) {
 	errs.AddAll(restjson.Unmarshal([]byte(`{"variations": {"Size": 5}}`), req))
 	rules.SandboxClaim(req, errs)
 	require.Equal(t, []string{"variations.Size invalid", "productId required"}, found(errs))
+}
+
+func TestASelectionHasEachGiftOnceAndAtMost1000(t *testing.T) {
+	t.Parallel()
+	const mug, jersey = "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0a"
+	errs := &fields.Errors{}
+	check := func(brandID string, gifts ...string) rules.Selection {
+		return rules.CheckSelection(
+			&linksv1.CreatePersonalLinksRequest{BrandId: &brandID, ProductIds: &linksv1.ProductIds{Ids: gifts}}, errs)
+	}
+	require.Equal(t, []string{mug, jersey}, check(mug, strings.ToUpper(mug), mug, jersey).ProductIDs)
+	require.Empty(t, errs.List())
+	check("1", make([]string, 1001)...)
+	require.Equal(t, []string{"brandId invalid", "productIds invalid"}, found(errs))
 }
 
 func found(errs *fields.Errors) (out []string) {

@@ -152,17 +152,6 @@ func TestADirectiveMeansNothingInProduction(t *testing.T) {
 	require.Zero(t, f.woken.Load())
 }
 
-func TestAMalformedDirectiveRejectsItsRecipient(t *testing.T) {
-	t.Parallel()
-	f := setupWithoutTwins(t)
-	results := f.create(t, f.toCampaign(
-		&linksv1.PersonalLinkRecipient{Label: "Ann", ExternalRecipientId: new("sandbox:auto,stop=SENT")},
-		&linksv1.PersonalLinkRecipient{Label: "Bob", ExternalRecipientId: new("sandbox:auto")}))
-	require.Contains(t, results[0].GetErrors().GetErrors()[0].GetMessage(), "ACTIVE or CLAIMED")
-	require.NotNil(t, results[1].GetLink())
-	require.Equal(t, 1, f.count(t, "sandbox_claims"))
-}
-
 // Every step of a link is broken before and after its effect, in an instance that another one then replaces.
 func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 	t.Parallel()

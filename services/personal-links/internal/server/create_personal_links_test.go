@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -19,7 +18,6 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // post is the context of a POST by a key of the tenant; with brands, the key is limited to them.
@@ -108,20 +106,6 @@ func (f *fixture) kinds(t *testing.T, linkID string) (kinds []string) {
 	return kinds
 }
 
-func TestABatchForGiftsOfTheCatalog(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	req := f.toGifts(ann())
-	req.ProductIds.Ids = []string{strings.ToUpper(mugID), mugID, jerseyID}
-	link := f.create(t, req)[0].GetLink()
-	require.Equal(t, linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG, link.GetSelection())
-	require.Nil(t, link.CampaignId)
-	require.Equal(t, f.brand, link.GetBrandId())
-	stored, err := f.store.Get(t.Context(), f.tenant, link.GetId())
-	require.NoError(t, err)
-	require.Equal(t, []string{mugID, jerseyID}, stored.ProductIDs, "each once")
-}
-
 func TestABatchOfRejectedRecipientsOnlyMakesNothing(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -129,31 +113,6 @@ func TestABatchOfRejectedRecipientsOnlyMakesNothing(t *testing.T) {
 	require.Zero(t, f.count(t, "links"))
 	require.Zero(t, f.count(t, "link_batches"))
 	require.Zero(t, f.count(t, "outbox"))
-}
-
-func TestErrorsInTheSelectionAreReportedTogether(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	for name, c := range map[string]struct {
-		req  *linksv1.CreatePersonalLinksRequest
-		want []string
-	}{
-		"invalid ids": {
-			&linksv1.CreatePersonalLinksRequest{BrandId: new("1"), ProductIds: &linksv1.ProductIds{Ids: []string{mugID, "2"}}},
-			[]string{"brandId invalid", "productIds[1] invalid"},
-		},
-		"nothing": {&linksv1.CreatePersonalLinksRequest{}, []string{"campaignId required"}},
-		"more gifts than a page can hold": {
-			&linksv1.CreatePersonalLinksRequest{BrandId: &f.brand, ProductIds: &linksv1.ProductIds{Ids: make([]string, 1001)}},
-			[]string{"productIds invalid"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := f.client.CreatePersonalLinks(f.post(newID()), c.req)
-			requireViolations(t, err, c.want...)
-		})
-	}
-	require.Zero(t, f.count(t, "idempotency_answers"), "the keys stay free")
 }
 
 func TestProblemsOfTheWholeBatch(t *testing.T) {
@@ -174,8 +133,6 @@ func TestProblemsOfTheWholeBatch(t *testing.T) {
 		req  *linksv1.CreatePersonalLinksRequest
 		want problem.Code
 	}{
-		"a campaign out of reach":     {f.post(newID(), foreign), f.toCampaign(ann()), problem.CampaignNotFound},
-		"a brand out of reach":        {f.post(newID(), foreign), f.toGifts(ann()), problem.BrandNotFound},
 		"the brand before the others": {f.post(newID(), foreign), noGifts(), problem.BrandNotFound},
 		"gifts before recipients":     {f.post(newID()), noGifts(), problem.NoProducts},
 		"the campaign before number":  {f.post(newID(), foreign), f.toCampaign(many...), problem.CampaignNotFound},
@@ -217,20 +174,6 @@ func TestAListThatTheEdgeCutsShortHasTooManyRecipients(t *testing.T) {
 	require.True(t, problem.Is(err, problem.TooManyRecipients), "%v", err)
 	requireViolations(t, create(`[{"label":1}`+strings.Repeat(`,{}`, 3000)+`]`), "recipients[0].label invalid")
 	requireViolations(t, create("{}"), "recipients invalid")
-}
-
-func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
-	t.Parallel()
-	f := setupWithoutTwins(t)
-	req := f.toCampaign(ann(), &linksv1.PersonalLinkRecipient{})
-	first, err := f.client.CreatePersonalLinks(f.post("k"), req)
-	require.NoError(t, err)
-	f.cancel(t, "c", first.GetResults()[0].GetLink())
-	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = true })
-	again, err := f.client.CreatePersonalLinks(f.post("k"), req)
-	require.NoError(t, err)
-	require.True(t, proto.Equal(first, again))
-	require.Equal(t, 1, f.count(t, "links"))
 }
 
 func TestConcurrentRequestsForTheSameBatchMakeItOnce(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -45,22 +44,6 @@ func (f *fixture) approve(t *testing.T, a *commonv1.Actor, l *linksv1.PersonalLi
 	resp, err := f.operations.ApprovePersonalLink(t.Context(),
 		&linksv1.ApprovePersonalLinkRequest{Actor: a, TenantId: f.tenant, LinkId: l.GetId()})
 	return resp.GetLink(), err
-}
-
-func TestAnAdministratorOrCoordinatorApprovesALink(t *testing.T) {
-	t.Parallel()
-	f := setupWithoutTwins(t)
-	_, links := f.waiting(t, 2)
-	for i, id := range []string{anAdministrator, aCoordinator} {
-		approved, err := f.approve(t, account(id), links[i])
-		require.NoError(t, err)
-		require.Equal(t, approved.GetUpdatedAt().AsTime(), approved.GetApprovedAt().AsTime())
-		again, err := f.approve(t, account(id), links[i])
-		require.NoError(t, err)
-		require.True(t, proto.Equal(approved, again), "unchanged")
-		require.Equal(t, []string{"personal_link.created", "personal_link.approved"}, f.kinds(t, links[i].GetId()))
-	}
-	require.Equal(t, 2, f.count(t, "link_audit WHERE action = 'APPROVED' AND actor_kind = 'TENANT_ACCOUNT'"))
 }
 
 func TestTheFormOfAnActorIsChecked(t *testing.T) {
@@ -172,24 +155,4 @@ func TestTheAuditIsAppendOnly(t *testing.T) {
 		require.Equal(t, "23001", postgres.State(err), "%v", err)
 	}
 	require.Equal(t, 1, f.count(t, "link_audit"))
-}
-
-const undated = `outbox WHERE occurred_at IS DISTINCT FROM (convert_from(data, 'UTF8')::jsonb->>'updatedAt')::timestamptz`
-
-func TestTheTimeOfAnEventIsThatOfItsChange(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	_, links := f.waiting(t, 2)
-	for _, link := range links {
-		_, err := f.approve(t, account(anAdministrator), link)
-		require.NoError(t, err)
-	}
-	f.claim(t, claimOf(links[0]))
-	f.cancel(t, "k", links[1])
-
-	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.claimed"},
-		f.kinds(t, links[0].GetId()))
-	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.cancelled"},
-		f.kinds(t, links[1].GetId()))
-	require.Zero(t, f.count(t, undated))
 }

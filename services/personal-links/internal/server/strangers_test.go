@@ -118,6 +118,10 @@ func TestEachCallIsForItsPeopleOnly(t *testing.T) {
 			})
 		}
 	}
+	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.cancelled"},
+		f.kinds(t, links[0].GetId()), "a repetition changes nothing")
+	const approval = "link_audit WHERE action = 'APPROVED' AND actor_kind = 'TENANT_ACCOUNT' AND tenant_id = "
+	require.Equal(t, 1, f.count(t, approval+"'"+f.tenant+"'"))
 }
 
 // Links of other brands and tenants do not exist for a key, whatever is wrong with its request.
