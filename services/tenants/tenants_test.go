@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/service"
@@ -53,6 +52,7 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	next := "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
 	require.NoError(t, tenants.Program().Migrate(t.Context(), cfg, io.Discard))
 	var made *tenantsv1.CreateKeyResponse
+	var rotated *tenantsv1.RotateWebhookSecretResponse
 	serving(t, cfg, func(conn *grpc.ClientConn) {
 		ops, id := tenantsv1.NewTenantOperationsServiceClient(conn), uuid.NewString()
 		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{
@@ -61,6 +61,10 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 		require.NoError(t, err)
 		url := "https://hooks.example.com/gifts"
 		made, err = ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: id, Name: "k", WebhookUrl: &url})
+		require.NoError(t, err)
+		rotated, err = ops.RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{
+			Actor: staff, TenantId: id, KeyId: made.GetKey().GetId(), Overlap: durationpb.New(time.Hour),
+		})
 		require.NoError(t, err)
 	})
 
@@ -74,7 +78,8 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 		endpoints, err := tenantsv1.NewDirectoryServiceClient(conn).GetEndpoints(t.Context(),
 			&tenantsv1.GetEndpointsRequest{KeyIds: []int32{made.GetKey().GetId()}})
 		require.NoError(t, err)
-		require.Equal(t, made.GetWebhookSecret(), endpoints.GetEndpoints()[0].GetSecret())
+		require.Equal(t, rotated.GetWebhookSecret(), endpoints.GetEndpoints()[0].GetSecret())
+		require.Equal(t, made.GetWebhookSecret(), endpoints.GetEndpoints()[0].GetPreviousSecret())
 	})
 	requireKeyNowhere(t, cfg.Database.URL, "k1")
 }
@@ -119,26 +124,6 @@ func serving(t *testing.T, cfg tenants.Config, use func(conn *grpc.ClientConn)) 
 	use(conn)
 	require.NoError(t, conn.Close())
 	stop()
-}
-
-func TestARotationReportsTheErrorsOfTheGatewayWithItsOwn(t *testing.T) {
-	t.Parallel()
-	cfg := config(t)
-	require.NoError(t, tenants.Program().Migrate(t.Context(), cfg, io.Discard))
-	violation := problem.Violation{Field: "If-Match", Code: problem.FieldInvalid, Message: "is not obeyed"}
-	ctx, err := caller.Outgoing(t.Context(), caller.Principal{TenantID: uuid.NewString(), KeyID: 1}, caller.Request{
-		IdempotencyKey: "k", Fingerprint: []byte("f"), Violations: []problem.Violation{violation},
-	})
-	require.NoError(t, err)
-	serving(t, cfg, func(conn *grpc.ClientConn) {
-		_, err := tenantsv1.NewTenantsServiceClient(conn).RotateOwnWebhookSecret(ctx,
-			&tenantsv1.RotateOwnWebhookSecretRequest{OverlapSeconds: new(int32(-1))})
-		p, ok := problem.As(err)
-		require.True(t, ok, "%v", err)
-		require.Len(t, p.Violations, 2)
-		require.Equal(t, violation, p.Violations[0])
-		require.Equal(t, "overlapSeconds", p.Violations[1].Field)
-	})
 }
 
 func TestNewRefusesAnInvalidConfiguration(t *testing.T) {

@@ -169,6 +169,7 @@ func (f *fixture) testIfMatch(t *testing.T) {
 		}
 		f.postIf(t, "/orders", f.body(t), "*", "").Invalid(t, "If-Match invalid")
 		f.postIf(t, "/personal-links/"+idOf(f.link(t))+":cancel", reason, "*", "").Invalid(t, "If-Match invalid")
+		f.postIf(t, rotation, rotateBody(-1), "*", "").Invalid(t, "If-Match invalid", "overlapSeconds invalid")
 	})
 	requirement(t, "CRD-13", func(t *testing.T) {
 		path, tag := place(t)

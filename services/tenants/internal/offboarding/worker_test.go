@@ -151,19 +151,6 @@ func TestAnErasureThatDoesNotGetOnIsOverdue(t *testing.T) {
 	require.Greater(t, overdue(), time.Hour, "nobody checks whether something came back")
 }
 
-func TestAnErasureDoesNotFinishAnother(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.offboard()
-	pgtest.Exec(t, f.pool,
-		`UPDATE offboardings SET state = 'ERASING', next_attempt_at = now() + interval '1 hour' WHERE tenant_id = $1`, f.other)
-	require.NoError(t, f.worker().Work(t.Context(), 0))
-	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASED, f.state().GetState())
-	other, err := f.store.Offboarding(t.Context(), f.other)
-	require.NoError(t, err)
-	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASING, other.GetState())
-}
-
 // crash cancels what the worker does before a statement in its own database, and everything after it.
 type crash struct{ statement, before atomic.Int64 }
 

@@ -59,6 +59,7 @@ func TestListEndpoints(t *testing.T) {
 		require.Len(t, before, 2)
 		require.Positive(t, before[none])
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: third, KeyId: onlyOfThird.GetKey().GetId()})
+		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{third}})
 		require.Equal(t, before, versions())
 		added := f.createKey(none)
 		after := versions()
