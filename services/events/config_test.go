@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
 func TestSources(t *testing.T) {
+	t.Parallel()
 	t.Run("names and URLs, also one of several hosts", func(t *testing.T) {
 		var s Sources
 		require.NoError(t, s.UnmarshalText([]byte(
@@ -31,21 +31,6 @@ func TestSources(t *testing.T) {
 			require.ErrorIs(t, err, errSources, text)
 			require.NotContains(t, err.Error(), "secret")
 		}
-	})
-
-	t.Run("they are read from the environment", func(t *testing.T) {
-		t.Setenv("GIFTING_GRPC_ADDR", "127.0.0.1:9000")
-		t.Setenv("GIFTING_DATABASE_URL", "postgres://h/events")
-		t.Setenv("GIFTING_OUTBOX_SOURCES", "orders=postgres://h/orders,links=postgres://h/links")
-		t.Setenv("GIFTING_EVENT_KEYS", sealtest.Keys("a").Ring)
-		t.Setenv("GIFTING_KAFKA_BROKERS", "k1:9092,k2:9092")
-		t.Setenv("GIFTING_TENANTS_ADDR", "tenants:9000")
-		t.Setenv("GIFTING_ENVIRONMENT", "sandbox")
-		var cfg Config
-		require.NoError(t, settings.Load(&cfg))
-		require.Len(t, cfg.Sources, 2)
-		require.Equal(t, []string{"k1:9092", "k2:9092"}, cfg.Kafka.Brokers)
-		require.Equal(t, 12, cfg.KafkaPartitions)
 	})
 }
 

@@ -27,21 +27,6 @@ func change(tenant string) *eventsv1.Change {
 	return &eventsv1.Change{TenantId: tenant, BrandId: uuid.NewString(), Type: "order.created", OriginKeyId: 7}
 }
 
-func TestANoticeSaysWhoSeesTheEvent(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]Notice{
-		"order.created":         {Scope: commonv1.Scope_SCOPE_ORDERS},
-		"order.message_posted":  {Scope: commonv1.Scope_SCOPE_ORDERS, HiddenFrom: 7},
-		"personal_link.claimed": {Scope: commonv1.Scope_SCOPE_PERSONAL_LINKS},
-		"another.thing":         {},
-	} {
-		c := change("t")
-		c.Type = name
-		want.TenantID, want.BrandID = "t", c.GetBrandId()
-		require.Equal(t, want, Of(c), name)
-	}
-}
-
 func TestASubscriptionGetsEachNoticeOfItsTenantOnce(t *testing.T) {
 	t.Parallel()
 	var hub Hub

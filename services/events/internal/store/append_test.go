@@ -143,30 +143,6 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Several processes append the same partition concurrently, as when a consumer has lost its partition without noticing.
-func TestAppendWithAConsumerThatLostItsPartition(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	const size, batches, writers = 7, 40, 4
-	in := changes(tenantA, 0, size*batches)
-	var wait sync.WaitGroup
-	errs := make([]error, writers)
-	for i := range writers {
-		wait.Go(func() {
-			mine := at(today, New(s.pool))
-			for from := 0; from < len(in) && errs[i] == nil; from += size {
-				_, errs[i] = mine.Append(t.Context(), batch(0, in[from:from+size]))
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		require.NoError(t, err)
-	}
-	require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
-	require.Equal(t, int64(len(in)), nextOffset(t, s))
-}
-
 // TestReaderBesideWriters reads two tenants' feeds while two partitions take positions from the same sequence. A reader that
 // continues after the last position it saw must miss nothing.
 func TestReaderBesideWriters(t *testing.T) {
@@ -243,6 +219,7 @@ func TestConcurrentBatchesOfManyPartitionsAreAppendedOnceAndInOrder(t *testing.T
 	for p := range partitions {
 		require.Equal(t, idsOf(expected[p]), ids(feedOf(t, one, tenants[p])))
 	}
+	require.Equal(t, int64(batches*each), nextOffset(t, one))
 }
 
 func TestTwoBatchesOfOnePartitionAreAppendedOneAfterAnother(t *testing.T) {

@@ -4,55 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
-
-func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	other := uuid.NewString()
-	in := changes(tenantA, 0, 6)
-	in[1].Type = "personal_link.created"
-	in[2].BrandId = other
-	in[3].Type, in[3].OriginKeyId = "order.message_posted", 7
-	in[4].OriginKeyId = 7
-	in[5].Type = "tenant.renamed" // No scope includes events of this kind.
-	appendAt(t, s, today, batch(0, in))
-
-	for name, test := range map[string]struct {
-		filter  Filter
-		visible []int
-	}{
-		"all scopes and brands":           {Filter{Orders: true, PersonalLinks: true, AllBrands: true, KeyID: 1}, []int{0, 1, 2, 3, 4}},
-		"orders only":                     {Filter{Orders: true, AllBrands: true, KeyID: 1}, []int{0, 2, 3, 4}},
-		"links only":                      {Filter{PersonalLinks: true, AllBrands: true, KeyID: 1}, []int{1}},
-		"no scope":                        {Filter{AllBrands: true, KeyID: 1}, nil},
-		"one brand":                       {Filter{Orders: true, PersonalLinks: true, BrandIDs: []string{other}, KeyID: 1}, []int{2}},
-		"no brand":                        {Filter{Orders: true, PersonalLinks: true, KeyID: 1}, nil},
-		"own messages, not other changes": {Filter{Orders: true, AllBrands: true, KeyID: 7}, []int{0, 2, 4}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			rows, _, err := s.Scan(t.Context(), tenantA, Position{}, test.filter, 100)
-			require.NoError(t, err)
-			require.Len(t, rows, len(in), "hidden events keep their position")
-			var visible []int
-			for i, r := range rows {
-				if r.Visible {
-					visible = append(visible, i)
-					require.Equal(t, in[i].GetEventId(), r.ID)
-					continue
-				}
-				require.Empty(t, r.ID)
-				require.Empty(t, r.Data)
-			}
-			require.Equal(t, test.visible, visible)
-		})
-	}
-}
 
 func TestTheEndIsBeforeWhatFollowsWhateverTheClock(t *testing.T) {
 	t.Parallel()
