@@ -343,6 +343,7 @@ func testIdempotency(t *testing.T, p *platform) {
 		sent := send(t, r.key, key, "/webhooks:test", "")
 		require.Equal(t, http.StatusOK, sent.Status, sent.Body)
 		send(t, r.key, key, "/orders", order).Problem(t, "idempotency_key_reused")
+		send(t, r.key, key, "/webhooks:test", "[").Problem(t, "idempotency_key_reused")
 		created(t, send(t, f.key, rand.Text(), "/orders", order)) // Its externalOrderId is free.
 		requireReplayed(t, sent, send(t, r.key, key, "/webhooks:test", ""))
 		require.Equal(t, 1, pings(t, r))

@@ -105,7 +105,7 @@ func TestTheSDKsAgree(t *testing.T) {
 	}
 }
 
-// The expected values were computed with OpenSSL. The platform's signer has a test with the same ones.
+// The expected values were computed with OpenSSL.
 func TestTheHeadersAreThoseOfThePlatform(t *testing.T) {
 	t.Parallel()
 	const id = "018f0000-0000-7000-8000-000000000001"
