@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,35 +35,19 @@ func config(t *testing.T) catalog.Config {
 	}
 }
 
-func TestTheServiceServesUntilItIsStopped(t *testing.T) {
-	t.Parallel()
-	cfg := config(t)
-	for range 2 { // Migrating again changes nothing.
-		require.NoError(t, catalog.Program().Migrate(t.Context(), cfg, io.Discard))
-	}
-	service, err := catalog.Program().Open(t.Context(), cfg, telemetry.Discard())
-	require.NoError(t, err)
-	testenv.Run(t, service.Run)
-	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	require.Eventually(t, func() bool {
-		_, err := catalogv1.NewProductOperationsServiceClient(conn).ListRegions(t.Context(), &catalogv1.ListRegionsRequest{})
-		return err == nil
-	}, 30*time.Second, 5*time.Millisecond)
-}
-
-// statusOf returns the status of /readyz, or 0.
-func statusOf(t *testing.T, addr string) int {
+// readiness returns the status and the text of /readyz, or 0.
+func readiness(t *testing.T, addr string) (status int, reason string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0
+		return 0, ""
 	}
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
-	return res.StatusCode
+	return res.StatusCode, string(body)
 }
 
 func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
@@ -77,13 +62,16 @@ func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
 	service, err := catalog.New(t.Context(), cfg, tel)
 	require.NoError(t, err)
 	testenv.Run(t, service.Run)
-	status := func(want int) {
-		require.Eventually(t, func() bool { return statusOf(t, metrics) == want }, 30*time.Second, 5*time.Millisecond)
-	}
-	status(http.StatusServiceUnavailable)
+	require.Eventually(t, func() bool {
+		status, reason := readiness(t, metrics)
+		return status == http.StatusServiceUnavailable && strings.Contains(reason, "(GIFTING_IMAGES_URL) has not taken a file yet: ")
+	}, 30*time.Second, 5*time.Millisecond)
 	require.NoError(t, os.Remove(folder))
 	require.NoError(t, os.Mkdir(folder, 0o700))
-	status(http.StatusOK)
+	require.Eventually(t, func() bool {
+		status, _ := readiness(t, metrics)
+		return status == http.StatusOK
+	}, 30*time.Second, 5*time.Millisecond)
 }
 
 func TestNewRefusesAnInvalidConfiguration(t *testing.T) {

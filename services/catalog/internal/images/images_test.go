@@ -88,23 +88,6 @@ func namesCause(err error) bool {
 	return err != nil && len(err.Error()) > len("the image store (GIFTING_IMAGES_URL) has not taken a file yet: ")
 }
 
-func TestAStoreThatTakesNoFilesIsNotReadyUntilItDoes(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "images")
-	files, err := images.Open(t.Context(), "file://"+filepath.ToSlash(dir)) // It makes the folder.
-	require.NoError(t, err)
-	require.NoError(t, files.Close())
-	// A folder in which no file can be made, also by root: /proc is read-only for everybody.
-	require.NoError(t, os.Remove(dir))
-	require.NoError(t, os.Symlink("/proc/self/fdinfo", dir))
-	check := run(t, "file://"+filepath.ToSlash(dir))
-	require.Eventually(t, func() bool { return namesCause(check.Ready(t.Context())) }, 30*time.Second, time.Millisecond)
-	require.ErrorContains(t, check.Ready(t.Context()), "GIFTING_IMAGES_URL")
-	require.NoError(t, os.Remove(dir))
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	require.Eventually(t, func() bool { return check.Ready(t.Context()) == nil }, 30*time.Second, time.Millisecond)
-}
-
 // storeVariable holds the URL of the store for the process that a test starts: a process reads its authorities once.
 const storeVariable = "IMAGES_TEST_STORE"
 
