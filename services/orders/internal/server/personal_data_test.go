@@ -441,7 +441,7 @@ SELECT tenant_id, id, gen_random_uuid(), 'API_KEY', '7', 'Shop', 0, $2::timestam
 				_, err := tx.Exec(t.Context(), "SELECT FROM orders WHERE id = $1 FOR UPDATE", order.GetId())
 				require.NoError(t, err)
 				cfg := retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}
-				go func() { swept <- f.sweep(t, now, cfg) }() //nolint:testifylint // The configuration is valid.
+				go func() { swept <- f.sweep(t, now, cfg) }()
 				require.Eventually(t, func() bool {
 					var waits bool
 					return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
