@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -59,12 +61,23 @@ func (operations) ApproveOrder(context.Context, *ordersv1.ApproveOrderRequest) (
 	return &ordersv1.ApproveOrderResponse{}, nil
 }
 
+type eventOperations struct {
+	eventsv1.UnimplementedEventOperationsServiceServer
+}
+
+func (eventOperations) WatchEvents(
+	*eventsv1.WatchEventsRequest, grpc.ServerStreamingServer[eventsv1.WatchEventsResponse],
+) error {
+	return nil
+}
+
 func TestASystemActsOnlyForItsOwnPeople(t *testing.T) {
 	t.Parallel()
 	signer := identitytest.New(t)
 	server, err := NewServer(Config{TLS: signer.Config(t, identity.Orders)}, telemetry.Discard())
 	require.NoError(t, err)
 	ordersv1.RegisterOrderOperationsServiceServer(server, operations{})
+	eventsv1.RegisterEventOperationsServiceServer(server, eventOperations{})
 	addr := serve(t, server)
 	for name, allowed := range map[identity.Name]map[commonv1.ActorKind]bool{
 		identity.Workspace: {
@@ -78,15 +91,22 @@ func TestASystemActsOnlyForItsOwnPeople(t *testing.T) {
 			commonv1.ActorKind_ACTOR_KIND_SYSTEM:             true,
 		},
 	} {
-		client := ordersv1.NewOrderOperationsServiceClient(connect(t, addr, signer.Config(t, name)))
+		conn := connect(t, addr, signer.Config(t, name))
+		client, events := ordersv1.NewOrderOperationsServiceClient(conn), eventsv1.NewEventOperationsServiceClient(conn)
 		for number, kind := range commonv1.ActorKind_name {
 			t.Run(string(name)+" as "+kind, func(t *testing.T) {
 				acting := commonv1.ActorKind(number)
-				_, err := client.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: &commonv1.Actor{Kind: acting}})
+				actor := &commonv1.Actor{Kind: acting}
+				_, err := client.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: actor})
+				stream, openErr := events.WatchEvents(t.Context(), &eventsv1.WatchEventsRequest{Actor: actor})
+				require.NoError(t, openErr)
+				_, streamErr := stream.Recv()
 				if allowed[acting] {
 					require.NoError(t, err)
+					require.ErrorIs(t, streamErr, io.EOF)
 				} else {
 					requireRefused(t, err, actorNotAllowed, name, "gifting.orders.v1.OrderOperationsService")
+					requireRefused(t, streamErr, actorNotAllowed, name, "gifting.events.v1.EventOperationsService")
 				}
 			})
 		}

@@ -114,6 +114,14 @@ func TestTheTableOfCallers(t *testing.T) {
 	t.Run("has a row for everybody who has a name", func(t *testing.T) {
 		require.ElementsMatch(t, identity.Names(), slices.Collect(maps.Keys(callers)))
 	})
+	t.Run("keeps the operator from records of persons, and the workspace from the catalog and off-boarding", func(t *testing.T) {
+		for service := range callers[identity.Operator].services {
+			require.NotRegexp(t, `gifting\.(orders|personallinks|events|privacy)\.|Privacy`, service)
+		}
+		for service := range callers[identity.Workspace].services {
+			require.NotRegexp(t, `gifting\.catalog\.|Offboarding`, service)
+		}
+	})
 	t.Run("lets only the gateway say for which key it acts, and only people's systems for which person", func(t *testing.T) {
 		for caller, may := range callers {
 			require.Equal(t, caller == identity.Gateway, may.sendsPrincipal, caller)

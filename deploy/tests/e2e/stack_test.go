@@ -40,7 +40,6 @@ func TestStack(t *testing.T) {
 	t.Run("a tenant is off-boarded", func(t *testing.T) { gone = s.testOffboarding(t) })
 	t.Run("the demo", s.testDemo)
 	t.Run("an order reaches the feed and the receiver", s.testOrder)
-	t.Run("the operations plane", s.testPlane)
 	t.Run("a gift is claimed in the browser", s.testGiftSite)
 	t.Run("a person is erased", s.testErasure)
 	t.Run("the feed shows the current state of every order", s.testFeed)

@@ -47,6 +47,30 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 	require.Len(t, f.auditOf(t, order.GetId()), 1, "only its approval")
 }
 
+func TestEachMethodIsForThePeopleOfItsOperation(t *testing.T) {
+	t.Parallel()
+	f := setupWithApproval(t)
+	order := f.placeInStatus(t, processingStatus)
+	team := []*tenantsv1.TeamMember{{Id: aMember, Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true}}
+	for who, by := range map[string]*commonv1.Actor{
+		"a Member": person(aMember), "a client": aClient(), "an operator": operator(), "the system": theSystem(),
+	} {
+		for number, label := range ordersv1.Operation_name {
+			op := ordersv1.Operation(number)
+			permission := rules.PermissionOf(op)
+			ofTable := permission.Operator || len(permission.Team) > 0
+			if !ofTable || permission.Check(by, team) == nil {
+				continue
+			}
+			t.Run(label+" by "+who, func(t *testing.T) {
+				err := f.operate(t.Context(), op, by, order)
+				require.True(t, problem.Is(err, problem.InsufficientScope), "%v", err)
+			})
+		}
+	}
+	require.Len(t, f.auditOf(t, order.GetId()), 1, "only its approval")
+}
+
 // Orders of other brands and tenants do not exist for a key, whatever is wrong with its request.
 func TestAKeyActsOnlyOnItsOrders(t *testing.T) {
 	t.Parallel()
