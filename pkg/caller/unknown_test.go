@@ -2,7 +2,6 @@ package caller_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -56,22 +55,4 @@ func TestAFieldOfALaterReleaseIsFoundWhereverItIs(t *testing.T) {
 	require.NoError(t, caller.CheckKnown(inMap))
 	newer(inMap.GetFields()["b"].GetListValue().GetValues()[0])
 	require.ErrorContains(t, caller.CheckKnown(inMap), "field 99 of google.protobuf.Value")
-}
-
-// BenchmarkCheckKnown compares the check of an order with the decoding of it.
-func BenchmarkCheckKnown(b *testing.B) {
-	raw, err := proto.Marshal(placeOrderRequest())
-	require.NoError(b, err)
-	var received ordersv1.PlaceOrderRequest
-	began := time.Now()
-	for range b.N {
-		_ = proto.Unmarshal(raw, &received)
-	}
-	decoded := time.Since(began)
-	b.ReportAllocs()
-	b.ResetTimer()
-	for range b.N {
-		_ = caller.CheckKnown(&received)
-	}
-	b.ReportMetric(float64(b.Elapsed())/float64(decoded), "check/decoding")
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protopath"
+	"google.golang.org/protobuf/reflect/protorange"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -19,147 +21,6 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
-
-// dice turns the fuzzer's bytes into choices; past their end every choice is 0.
-type dice []byte
-
-func (d *dice) roll(sides int) int {
-	if len(*d) == 0 {
-		return 0
-	}
-	n := int((*d)[0]) % sides
-	*d = (*d)[1:]
-	return n
-}
-
-func (d *dice) number() (n uint64) {
-	for range d.roll(9) {
-		n = n<<8 | uint64(d.roll(256))
-	}
-	return n
-}
-
-// text takes the next bytes as they come, without what is not UTF-8 and without NUL.
-func (d *dice) text() string {
-	n := min(d.roll(40), len(*d))
-	raw := string((*d)[:n])
-	*d = (*d)[n:]
-	return strings.ReplaceAll(strings.ToValidUTF8(raw, "é"), "\x00", "")
-}
-
-// fill sets fields of m by choice. Timestamps are whole microseconds and enum values known, so
-// that nothing is lost in the JSON.
-func (d *dice) fill(m protoreflect.Message, depth int) {
-	if ts, ok := m.Interface().(*timestamppb.Timestamp); ok {
-		ts.Seconds = int64(d.number()%(253402300799+62135596800)) - 62135596800
-		ts.Nanos = int32(d.number()%1e6) * 1000
-		return
-	}
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		fd := fields.Get(i)
-		if d.roll(3) == 0 || depth > 4 {
-			continue
-		}
-		switch {
-		case fd.IsMap():
-			for range d.roll(4) {
-				m.Mutable(fd).Map().Set(protoreflect.ValueOfString(d.text()).MapKey(), protoreflect.ValueOfString(d.text()))
-			}
-		case fd.IsList() && fd.Message() != nil:
-			for range d.roll(4) {
-				d.fill(m.Mutable(fd).List().AppendMutable().Message(), depth+1)
-			}
-		case fd.IsList():
-			for range d.roll(4) {
-				m.Mutable(fd).List().Append(d.scalar(fd))
-			}
-		case fd.Message() != nil:
-			d.fill(m.Mutable(fd).Message(), depth+1)
-		default:
-			m.Set(fd, d.scalar(fd))
-		}
-	}
-}
-
-func (d *dice) scalar(fd protoreflect.FieldDescriptor) protoreflect.Value {
-	switch fd.Kind() {
-	case protoreflect.BoolKind:
-		return protoreflect.ValueOfBool(d.roll(2) == 1)
-	case protoreflect.Int32Kind:
-		return protoreflect.ValueOfInt32(int32(d.number()))
-	case protoreflect.Int64Kind:
-		return protoreflect.ValueOfInt64(int64(d.number()))
-	case protoreflect.EnumKind:
-		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(1 + d.roll(fd.Enum().Values().Len()-1)))
-	default:
-		return protoreflect.ValueOfString(d.text())
-	}
-}
-
-// withPrefixes rewrites our JSON of a message into what protojson reads: enum values get their prefix back. It uses no code of
-// the codec.
-func withPrefixes(desc protoreflect.MessageDescriptor, members map[string]any) {
-	for i := range desc.Fields().Len() {
-		fd := desc.Fields().Get(i)
-		v, ok := members[fd.JSONName()]
-		if !ok || v == nil || fd.IsMap() {
-			continue
-		}
-		elements, isList := v.([]any)
-		if !isList {
-			elements = []any{v}
-		}
-		for i, element := range elements {
-			switch element := element.(type) {
-			case map[string]any:
-				withPrefixes(fd.Message(), element)
-			case string:
-				if fd.Enum() != nil {
-					zero := string(fd.Enum().Values().ByNumber(0).Name())
-					elements[i] = strings.TrimSuffix(zero, "UNSPECIFIED") + element
-				}
-			}
-		}
-		if !isList {
-			members[fd.JSONName()] = elements[0]
-		}
-	}
-}
-
-// FuzzMarshal: protojson and this package read the written JSON as the same message.
-func FuzzMarshal(f *testing.F) {
-	f.Add([]byte(nil), byte(0))
-	f.Add([]byte(placeOrderBody), byte(0))
-	for i := range byte(4) {
-		f.Add([]byte("\x01\x05hello\x02\x09\x08\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x02\x03\x04\"\\<\x1f\xe2\x80\xa8"+
-			"\x02\x02\x02\x02\x03\x01\x05"+strings.Repeat("\x02\x07ab\x01", 60)), i)
-	}
-	f.Fuzz(func(t *testing.T, raw []byte, which byte) {
-		kinds := []proto.Message{&ordersv1.ListOrdersResponse{}, &ordersv1.PlaceOrderRequest{}, &commonv1.Principal{}}
-		m := kinds[int(which)%len(kinds)]
-		d := dice(raw)
-		d.fill(m.ProtoReflect(), 0)
-
-		ours, err := restjson.Marshal(m)
-		require.NoError(t, err)
-
-		var members map[string]any
-		decoder := json.NewDecoder(strings.NewReader(string(ours)))
-		decoder.UseNumber()
-		require.NoError(t, decoder.Decode(&members))
-		withPrefixes(m.ProtoReflect().Descriptor(), members)
-		prefixed, err := json.Marshal(members)
-		require.NoError(t, err)
-		theirs := m.ProtoReflect().New().Interface()
-		require.NoError(t, protojson.Unmarshal(prefixed, theirs))
-		require.True(t, proto.Equal(m, theirs), "protojson reads %v\nfrom %s", theirs, ours)
-
-		back := m.ProtoReflect().New().Interface()
-		require.Empty(t, decode(string(ours), back))
-		require.True(t, proto.Equal(m, back))
-	})
-}
 
 // FuzzUnmarshal: the codec never panics. An accepted body is JSON, and the encoding of its message reads back as the same
 // message.
@@ -190,11 +51,23 @@ func FuzzUnmarshal(f *testing.F) {
 			require.NoError(t, err)
 			again := m.ProtoReflect().New().Interface()
 			require.Empty(t, decode(string(first), again))
-			second, err := restjson.Marshal(again)
-			require.NoError(t, err)
-			require.Equal(t, string(first), string(second))
+			dropNanoseconds(t, m)
+			require.True(t, proto.Equal(m, again), "%v was written as %s", m, first)
 		}
 	})
+}
+
+// dropNanoseconds leaves of timestamps what is written: microseconds.
+func dropNanoseconds(t *testing.T, m proto.Message) {
+	t.Helper()
+	require.NoError(t, protorange.Range(m.ProtoReflect(), func(found protopath.Values) error {
+		if message, ok := found.Index(-1).Value.Interface().(protoreflect.Message); ok {
+			if at, ok := message.Interface().(*timestamppb.Timestamp); ok {
+				at.Nanos -= at.GetNanos() % 1000
+			}
+		}
+		return nil
+	}))
 }
 
 // FuzzUnmarshalQuery: the codec never panics, and a violation names one parameter that was sent.

@@ -23,7 +23,7 @@ const programsFolder = "GIFTING_BENCH_PROGRAMS"
 
 // packages lists the packages with benchmarks, the most important first.
 func packages() []string {
-	return []string{"./deploy/tests/bench/delivery", "./deploy/tests/bench", "./deploy/tests/bench/growth", "./pkg/restjson"}
+	return []string{"./deploy/tests/bench/delivery", "./deploy/tests/bench", "./deploy/tests/bench/growth"}
 }
 
 // suite runs the benchmarks one after another, because they would slow each other down, and each in a process of its own. So
