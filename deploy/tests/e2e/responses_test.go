@@ -74,12 +74,6 @@ func (s stack) requireResponses(t *testing.T, shown []string, output string) {
 	}
 }
 
-func TestJSONIsFoundBetweenHeaders(t *testing.T) {
-	t.Parallel()
-	output := "HTTP/1.1 200\r\nX: y\r\n\r\n{\"a\":[1]}[]HTTP/1.1 201\r\n\r\n{\"b\":2}\n[x"
-	require.Equal(t, []string{`{"a":[1]}`, `[]`, `{"b":2}`}, documentsIn(output))
-}
-
 func TestDocumentsAreComparedUpToWhatDiffers(t *testing.T) {
 	t.Parallel()
 	const shown = `{"id":"5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77","at":"2026-01-31T12:00:00.25Z","nextCursor":"abc",` +

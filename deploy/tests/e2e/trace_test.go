@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -72,9 +71,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		require.Eventually(t, func() (ok bool) {
 			found, ok = c.trace(traceID).find(path...)
 			return ok
-		}, 20*time.Second, 50*time.Millisecond, "no span %v; the trace is\n%s", path, lazy(func() string {
-			return c.trace(traceID).tree()
-		}))
+		}, 20*time.Second, 50*time.Millisecond, "the trace has no span %v", path)
 		return found
 	}
 
@@ -89,7 +86,6 @@ func TestTraceOfAnOrder(t *testing.T) {
 		} {
 			find(path)
 		}
-		t.Logf("the trace of an order, by its Request-Id %s:\n%s", traceID, c.trace(traceID).tree())
 	})
 	t.Run("links what comes later to what caused it, and the call to the caller's trace", func(t *testing.T) {
 		require.True(t, find(request).links(callersTrace, callersSpan))
@@ -142,12 +138,6 @@ func TestTraceOfAnOrder(t *testing.T) {
 }
 
 func after(path []step, more ...step) []step { return slices.Concat(path, more) }
-
-// lazy is text that is made when it is read.
-type lazy func() string
-
-// String implements fmt.Stringer.
-func (l lazy) String() string { return l() }
 
 // rotateSecret rotates the signing secret of a key by its own call, and repeats the call. It returns the secret and the id of
 // the first request.
@@ -254,29 +244,4 @@ func (s span) links(traceID, spanID string) bool {
 	return slices.ContainsFunc(s.GetLinks(), func(l *otlp.Span_Link) bool {
 		return id(l.GetTraceId()) == traceID && id(l.GetSpanId()) == spanID
 	})
-}
-
-// tree is a readable form of the trace: service, name, start and duration of each span.
-func (t trace) tree() string {
-	var out strings.Builder
-	if root, ok := t.root(); ok {
-		t.write(&out, root, root, "")
-	}
-	return out.String()
-}
-
-func (t trace) write(out *strings.Builder, root, at span, indent string) {
-	since := func(from, to uint64) string {
-		return time.Duration(to - from).Round(10 * time.Microsecond).String()
-	}
-	kind := strings.ToLower(strings.TrimPrefix(at.GetKind().String(), "SPAN_KIND_"))
-	links := ""
-	if n := len(at.GetLinks()); n > 0 {
-		links = fmt.Sprintf(", links to %d", n)
-	}
-	fmt.Fprintf(out, "%s%s: %s (%s, at %s for %s%s)\n", indent, at.service, at.GetName(), kind,
-		since(root.GetStartTimeUnixNano(), at.GetStartTimeUnixNano()), since(at.GetStartTimeUnixNano(), at.GetEndTimeUnixNano()), links)
-	for _, child := range t.below(at) {
-		t.write(out, root, child, indent+"  ")
-	}
 }
