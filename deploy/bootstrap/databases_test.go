@@ -122,14 +122,24 @@ func TestDatabases(t *testing.T) {
 		for source := range strings.SplitSeq(sources, ",") {
 			_, address, _ := strings.Cut(source, "=")
 			relay := connect(t, address)
-			_, err := relay.Exec(t.Context(), "DELETE FROM outbox")
-			require.NoError(t, err)
-			_, err = relay.Exec(t.Context(), "SELECT FROM idempotency_answers")
-			requireForbidden(t, err)
-			_, err = relay.Exec(t.Context(), "CREATE TABLE own (id int)")
-			requireForbidden(t, err)
+			for _, allowed := range []string{"SELECT id FROM outbox", "DELETE FROM outbox"} {
+				_, err := relay.Exec(t.Context(), allowed)
+				require.NoError(t, err, allowed)
+			}
+			for _, forbidden := range []string{
+				"SELECT FROM idempotency_answers", "UPDATE outbox SET type = 'x'", "TRUNCATE outbox", "CREATE TABLE own (id int)",
+				"CREATE TEMPORARY TABLE own (id int)", "CREATE ROLE other",
+			} {
+				_, err := relay.Exec(t.Context(), forbidden)
+				requireForbidden(t, err)
+			}
 			other, err := url.Parse(address)
 			require.NoError(t, err)
+			login, password := other.User.Username(), rand.Text()
+			statements := bootstrap.RelayLogin(login, password, strings.TrimPrefix(other.Path, "/"))
+			require.NoError(t, bootstrap.RunDatabases(t.Context(), f.adminURL, statements))
+			other.User = url.UserPassword(login, password)
+			connect(t, other.String())
 			other.Path = "/" + f.prefix + "tenants" // It has no outbox.
 			_, err = pgx.Connect(t.Context(), other.String())
 			requireForbidden(t, err)
