@@ -3,7 +3,6 @@ package local
 import (
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,27 +71,4 @@ func TestSecrets(t *testing.T) {
 		_, err := readSecrets(dir)
 		require.Error(t, err)
 	})
-}
-
-func TestLock(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	held, err := lock(dir)
-	require.NoError(t, err)
-	_, err = lock(dir)
-	require.ErrorIs(t, err, errRuns)
-	require.NoError(t, held.Close())
-	held, err = lock(dir)
-	require.NoError(t, err)
-	require.NoError(t, held.Close())
-}
-
-func TestLines(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	log := newLineLog(&out)
-	log.Debug("a detail")
-	log.With("port", 1).Info("Redis is up", "kind", "server")
-	log.Warn("slow")
-	require.Equal(t, "Redis is up (port 1, kind server)\nWARN: slow\n", out.String())
 }

@@ -20,9 +20,6 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// partitions is the number of partitions of the topic of changes.
-const partitions = 12
-
 // Stack is a running platform.
 type Stack struct {
 	// Env is the content of demo.env.
@@ -61,15 +58,15 @@ func Start(ctx context.Context, cfg Config) (*Stack, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil { //nolint:gosec // Another user's server may keep its data inside.
 		return nil, fmt.Errorf("folder of the stack: %w", err)
 	}
-	held, err := lock(cfg.Dir)
+	held, err := deps.Lock(filepath.Join(cfg.Dir, "stack.lock"))
 	if err != nil {
 		return nil, err
 	}
-	logFile, err := openLog(cfg.Dir)
+	logFile, err := deps.FreshLog(filepath.Join(cfg.Dir, "stack.log"))
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
-	log := newLineLog(cfg.Out)
+	log := newLog(cfg.Out)
 	s := &Stack{log: log, lock: held, logFile: logFile, parts: newSequence(log), Programs: map[identity.Name]map[string]string{}}
 	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Stop(ctx))
@@ -135,9 +132,6 @@ func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
 		s.parts.add(server.Name, server.Exited(), server.Stop)
 	}
 	w.redisURL, w.brokers = servers.Redis.Address, servers.Kafka.Address
-	if err := deps.CreateTopics(ctx, w.brokers, deps.Topic{Name: cfg.Topic(), Partitions: partitions}); err != nil {
-		return err
-	}
 	w.databases, err = newDatabases(servers.PostgreSQL.Address, cfg.OwnServers, cfg.Name, w.secrets[relayPassword])
 	return err
 }

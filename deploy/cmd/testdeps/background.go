@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
@@ -39,28 +40,15 @@ func process(local string) int {
 		return 0
 	}
 	held, err := lock(local)
-	if !errors.Is(err, errServing) {
+	if !errors.Is(err, deps.ErrLocked) {
 		_ = held.Close()
 		return 0
 	}
 	return pid
 }
 
-var errServing = errors.New("another process starts or runs the test servers of this folder")
-
 // lock takes what the process in the background holds as long as it lives.
-func lock(local string) (*os.File, error) {
-	path := filepath.Join(local, "test.lock")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // In the repository's own folder.
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("%w: %w", errServing, err)
-	}
-	return file, nil
-}
+func lock(local string) (*os.File, error) { return deps.Lock(filepath.Join(local, "test.lock")) }
 
 // removeOld removes the file of an earlier process that was killed.
 func removeOld(local string) error {

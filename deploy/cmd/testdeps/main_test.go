@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
@@ -130,7 +131,7 @@ func TestBackgroundServersKeepTheirAddressesInAFile(t *testing.T) { //nolint:par
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\nexport GIFTING_TEST_POSTGRES_URL=postgres://given\n")
 	require.NoError(t, up(t.Context(), local))
-	require.ErrorIs(t, serve(t.Context(), local, slog.New(slog.DiscardHandler)), errServing)
+	require.ErrorIs(t, serve(t.Context(), local, slog.New(slog.DiscardHandler)), deps.ErrLocked)
 	require.FileExists(t, envFile(local))
 	cancel()
 	require.NoError(t, <-done)

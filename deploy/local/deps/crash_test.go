@@ -70,7 +70,7 @@ func TestKilledStack(t *testing.T) {
 		dir := dataDir(t)
 		cmd, servers := startVictim(t, dir)
 		execSQL(t, servers.PostgreSQL, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
-		require.NoError(t, CreateTopics(t.Context(), servers.Kafka, Topic{Name: "kept", Partitions: 3}))
+		createTopic(t, servers.Kafka, "kept")
 		produce(t, servers.Kafka, "kept", "one")
 
 		require.NoError(t, cmd.Process.Kill())

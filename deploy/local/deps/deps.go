@@ -110,30 +110,33 @@ func (s *Set) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-var errDirInUse = errors.New("another process uses this data directory")
+// ErrLocked: another process holds a lock.
+var ErrLocked = errors.New("another process uses this folder")
 
 // locked calls start while it holds the data directory. The instance then keeps the lock until it stops or this process ends.
 func locked(dir string, start func() (*Instance, error)) (*Instance, error) {
-	lock, err := lockDir(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	held, err := Lock(filepath.Join(dir, "lock"))
 	if err != nil {
 		return nil, err
 	}
 	instance, err := start()
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, held.Close())
 	}
-	instance.lock = lock
+	instance.lock = held
 	return instance, nil
 }
 
-func lockDir(dir string, how int) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, "lock")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // The directory is the caller's choice.
+// Lock locks the file until it is closed or the process ends. If another process holds it, that is ErrLocked.
+func Lock(path string) (*os.File, error) { return lock(path, syscall.LOCK_EX|syscall.LOCK_NB) }
+
+func lock(path string, how int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // The path is the caller's choice.
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
+		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	for {
 		err = syscall.Flock(int(file.Fd()), how)
@@ -146,7 +149,7 @@ func lockDir(dir string, how int) (*os.File, error) {
 	}
 	_ = file.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = errDirInUse
+		err = ErrLocked
 	}
-	return nil, fmt.Errorf("lock %s: %w", dir, err)
+	return nil, fmt.Errorf("lock %s: %w", path, err)
 }

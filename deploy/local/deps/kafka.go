@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
@@ -40,7 +38,7 @@ type Listener struct {
 var errAdvertise = errors.New("the embedded broker cannot advertise another address")
 
 // StartKafka starts one broker that listens on loopback only, or uses the given ones. A started broker does not create topics
-// automatically; see CreateTopics.
+// automatically.
 func StartKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
 	if len(cfg.Brokers) > 0 {
 		return &Instance{Name: "Kafka", Address: strings.Join(cfg.Brokers, ","), Kind: Given}, nil
@@ -98,83 +96,4 @@ func startEmbeddedKafka(ctx context.Context, cfg KafkaConfig, dir string) (*Inst
 		cluster.Close()
 		return nil
 	}}, nil
-}
-
-// Topic is a topic that should exist.
-type Topic struct {
-	Name       string
-	Partitions int
-}
-
-var (
-	errPartitions = errors.New("topic has another number of partitions")
-	errNoLeader   = errors.New("topic has no leader yet")
-)
-
-// CreateTopics creates the missing topics and returns when every partition has a leader. A topic with another number of
-// partitions is an error, because keys would move to other partitions.
-func CreateTopics(ctx context.Context, brokers string, topics ...Topic) error {
-	transport := &kafka.Transport{MetadataTTL: time.Second}
-	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: kafka.TCP(strings.Split(brokers, ",")...), Transport: transport}
-
-	request := &kafka.CreateTopicsRequest{}
-	for _, topic := range topics {
-		request.Topics = append(request.Topics, kafka.TopicConfig{
-			Topic:             topic.Name,
-			NumPartitions:     topic.Partitions,
-			ReplicationFactor: -1, // The broker's default.
-		})
-	}
-	response, err := client.CreateTopics(ctx, request)
-	if err != nil {
-		return fmt.Errorf("create topics: %w", err)
-	}
-	for name, err := range response.Errors {
-		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
-			return fmt.Errorf("create topic %s: %w", name, err)
-		}
-	}
-	// A broker learns about a new topic shortly after its creation.
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
-	for _, topic := range topics {
-		for {
-			err := checkTopic(ctx, client, topic)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, errNoLeader) {
-				return err
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("%w: %w", err, ctx.Err())
-			case <-ticker.C:
-			}
-		}
-	}
-	return nil
-}
-
-// checkTopic returns nil when the topic can be used.
-func checkTopic(ctx context.Context, client *kafka.Client, topic Topic) error {
-	metadata, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic.Name}})
-	if err != nil {
-		return fmt.Errorf("read topics: %w", err)
-	}
-	for _, found := range metadata.Topics {
-		if found.Error != nil || len(found.Partitions) == 0 {
-			return fmt.Errorf("%w: %s", errNoLeader, topic.Name)
-		}
-		for _, partition := range found.Partitions {
-			if partition.Error != nil || partition.Leader.Host == "" {
-				return fmt.Errorf("%w: %s", errNoLeader, topic.Name)
-			}
-		}
-		if len(found.Partitions) != topic.Partitions {
-			return fmt.Errorf("%w: %s has %d, wanted %d", errPartitions, topic.Name, len(found.Partitions), topic.Partitions)
-		}
-	}
-	return nil
 }

@@ -69,11 +69,14 @@ func ensureJars(ctx context.Context, cfg KafkaConfig, root string) (string, erro
 		return "", err
 	}
 	dir := filepath.Join(root, version)
-	lock, err := lockDir(dir, syscall.LOCK_EX)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", err
+	}
+	held, err := lock(filepath.Join(dir, "lock"), syscall.LOCK_EX)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.Close() }()
+	defer func() { _ = held.Close() }()
 	libs, stamp := filepath.Join(dir, "libs"), filepath.Join(dir, "complete")
 	stamped, err := os.ReadFile(filepath.Clean(stamp))
 	if err == nil && bytes.Equal(stamped, kafka.POM) {

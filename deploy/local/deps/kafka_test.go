@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/kafka"
 )
 
 // jarsDir is where `make test` keeps the jars, so that they are fetched once.
@@ -22,16 +24,22 @@ func produce(t *testing.T, brokers, topic, value string) {
 }
 
 func tryProduce(ctx context.Context, brokers, topic, value string, attempts int) error {
-	writer := &kafka.Writer{
-		Addr:         kafka.TCP(strings.Split(brokers, ",")...),
+	writer := &kafkago.Writer{
+		Addr:         kafkago.TCP(strings.Split(brokers, ",")...),
 		Topic:        topic,
-		RequiredAcks: kafka.RequireAll,
+		RequiredAcks: kafkago.RequireAll,
 		BatchTimeout: time.Millisecond,
 		MaxAttempts:  attempts,
-		Transport:    &kafka.Transport{},
+		Transport:    &kafkago.Transport{},
 	}
 	defer func() { _ = writer.Close() }()
-	return writer.WriteMessages(ctx, kafka.Message{Key: []byte("key"), Value: []byte(value)})
+	return writer.WriteMessages(ctx, kafkago.Message{Key: []byte("key"), Value: []byte(value)})
+}
+
+func createTopic(t *testing.T, brokers, name string) {
+	t.Helper()
+	require.NoError(t, kafka.EnsureTopic(t.Context(), kafka.Config{Brokers: strings.Split(brokers, ",")},
+		kafka.TopicSettings{Name: name, Partitions: 3}))
 }
 
 // consume reads n messages as a new consumer group would.
@@ -39,8 +47,8 @@ func consume(t *testing.T, brokers, topic string, n int) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	reader := kafka.NewReader(kafka.ReaderConfig{
-		Brokers: strings.Split(brokers, ","), GroupID: "test", Topic: topic, StartOffset: kafka.FirstOffset,
+	reader := kafkago.NewReader(kafkago.ReaderConfig{
+		Brokers: strings.Split(brokers, ","), GroupID: "test", Topic: topic, StartOffset: kafkago.FirstOffset,
 		MaxWait: 100 * time.Millisecond,
 	})
 	defer func() { require.NoError(t, reader.Close()) }()
@@ -72,19 +80,14 @@ func testBroker(t *testing.T, kind Kind) {
 	require.Equal(t, kind, first.Kind)
 
 	t.Run("writing to a missing topic does not create it", func(t *testing.T) {
-		require.ErrorIs(t, tryProduce(t.Context(), first.Address, "unknown", "value", 1), kafka.UnknownTopicOrPartition)
-	})
-	t.Run("topics are created once, with the requested partitions", func(t *testing.T) {
-		topics := []Topic{{Name: "first", Partitions: 3}, {Name: "second", Partitions: 1}}
-		require.NoError(t, CreateTopics(t.Context(), first.Address, topics...))
-		require.NoError(t, CreateTopics(t.Context(), first.Address, topics...))
-		require.ErrorIs(t, CreateTopics(t.Context(), first.Address, Topic{Name: "first", Partitions: 4}), errPartitions)
+		require.ErrorIs(t, tryProduce(t.Context(), first.Address, "unknown", "value", 1), kafkago.UnknownTopicOrPartition)
 	})
 	t.Run("a second start on the same directory is refused", func(t *testing.T) {
 		_, err := StartKafka(t.Context(), cfg)
-		require.ErrorIs(t, err, errDirInUse)
+		require.ErrorIs(t, err, ErrLocked)
 	})
 	t.Run("messages and committed offsets survive a stop and a start", func(t *testing.T) {
+		createTopic(t, first.Address, "first")
 		produce(t, first.Address, "first", "one")
 		produce(t, first.Address, "first", "two")
 		require.Equal(t, []string{"one"}, consume(t, first.Address, "first", 1))

@@ -77,7 +77,7 @@ func TestPostgreSQL(t *testing.T) {
 		dir := dataDir(t)
 		instance := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		_, err := startPostgreSQLIn(t.Context(), dir)
-		require.ErrorIs(t, err, errDirInUse)
+		require.ErrorIs(t, err, ErrLocked)
 		require.NoError(t, ping(t.Context(), instance.Address))
 	})
 

@@ -46,7 +46,7 @@ func TestRedis(t *testing.T) {
 		dir := dataDir(t)
 		mustStart(t)(startRedisIn(t.Context(), dir))
 		_, err := startRedisIn(t.Context(), dir)
-		require.ErrorIs(t, err, errDirInUse)
+		require.ErrorIs(t, err, ErrLocked)
 	})
 
 	t.Run("the embedded one lets keys expire and frees its port when it stops", func(t *testing.T) {

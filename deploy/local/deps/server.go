@@ -77,7 +77,7 @@ func (s server) start(ctx context.Context) (*Instance, error) {
 // its servers in order. On Linux the kernel tells the server to quit when this process dies. That request is bound to the
 // thread that starts the child, so one goroutine keeps its thread until the end.
 func (s server) run(ctx context.Context) (*process, error) {
-	logFile, err := freshLog(s.log)
+	logFile, err := FreshLog(s.log)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (s server) run(ctx context.Context) (*process, error) {
 	return child, nil
 }
 
-// freshLog opens a new log and renames the log of the previous run, which may show why that run ended.
-func freshLog(path string) (*os.File, error) {
+// FreshLog opens a new log and renames the log of the previous run, which may show why that run ended.
+func FreshLog(path string) (*os.File, error) {
 	if err := os.Rename(path, path+".previous"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("rotate log: %w", err)
 	}
