@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/giftingctl/giftingctltest"
 )
 
 const twoContexts = `current: one
@@ -52,6 +54,10 @@ func TestContexts(t *testing.T) {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	})
+	t.Run("show the caller of their certificate", func(t *testing.T) {
+		shown := run(t, giftingctltest.Start(t, nil).Config, "context", "show")
+		require.Regexp(t, `(?m)^caller +spiffe://partner-gifting/operator$`, shown.out)
 	})
 	t.Run("that do not exist cannot be chosen", func(t *testing.T) {
 		require.Equal(t, 2, run(t, path, "context", "use", "three").code)

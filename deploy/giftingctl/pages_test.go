@@ -33,6 +33,9 @@ func TestAllPagesAreFollowedToTheEnd(t *testing.T) {
 	})
 	resend := []string{"webhook", "resend-range", "1", "--recorded-from", "2026-01-01", "--recorded-before", "2026-02-01", "--all"}
 	require.Contains(t, run(t, services.Config, append(resend, "-o", "json")...).out, `"resent": 6000`)
+	first := run(t, services.Config, "products", "list")
+	require.Zero(t, first.code, first.err)
+	require.Contains(t, first.err, "There are more: --after again, or --all\n")
 	endless := run(t, services.Config, "products", "list", "--all")
 	require.Equal(t, 1, endless.code)
 	require.Contains(t, endless.err, "the cursor of the same page again")
@@ -91,5 +94,9 @@ func TestAnExportIsResumedAfterAFailure(t *testing.T) {
 	down = false
 	done := run(t, services.Config, append(export, "--after", "second")...)
 	require.Zero(t, done.code, done.err)
+	require.Contains(t, done.err, "It holds personal data.")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.Equal(t, "{\"row\":1}\n{\"row\":2}\n{\"row\":3}\n", content())
 }
