@@ -110,7 +110,7 @@ func (s *Set) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ErrLocked: another process holds a lock.
+// ErrLocked means that another process holds a lock.
 var ErrLocked = errors.New("another process uses this folder")
 
 // locked calls start while it holds the data directory. The instance then keeps the lock until it stops or this process ends.

@@ -75,7 +75,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		return found
 	}
 
-	t.Run("is a single one, from the call to the row of the feed and the attempt of the webhook", func(t *testing.T) {
+	t.Run("is a single one, from the call to the row of the feed and the attempt of the webhook", func(*testing.T) {
 		for _, path := range [][]step{
 			after(request, step{"gateway", client, "PIPELINE"}),
 			after(served, step{"orders", client, "BATCH " + p.Config.Name + "_orders"}),
