@@ -18,15 +18,19 @@ const (
 	// margin is added to a call's wait to get the time after which Redis frees its slot in any case. It leaves time to answer the
 	// call. Only a slot that was not released, for instance after a crash, is freed this way.
 	margin = 15 * time.Second
+	// maxLifetime is that of the slot of the longest wait.
+	maxLifetime = 30*time.Second + margin
 )
 
 // acquireScript takes a slot for an API key and returns 1, or 0 if all are taken. KEYS[1] is the sorted set of the API key's slots,
-// by the time at which each is freed in any case. ARGV are the limit, the name of the slot and the milliseconds until that time.
-// Times are by the clock of Redis.
+// by the time at which each is freed in any case. ARGV are the limit, the name of the slot, the milliseconds until that time and
+// those of the longest lifetime. Times are by the clock of Redis. If that clock went back, slots have times beyond the longest
+// lifetime: they are freed too.
 var acquireScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '(' .. (now + ARGV[4]), '+inf')
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[2])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
@@ -77,7 +81,8 @@ func (w *Waits) Acquire(ctx context.Context, p caller.Principal, wait time.Durat
 	ctx, cancel := context.WithTimeout(ctx, w.slots.cfg.RedisBudget)
 	defer cancel()
 	lifetime := (wait + margin).Milliseconds()
-	taken, err := acquireScript.Run(ctx, w.slots.redis, []string{slot.slotsKey()}, maxPerKey, slot.name.String(), lifetime).Bool()
+	taken, err := acquireScript.Run(ctx, w.slots.redis, []string{slot.slotsKey()},
+		maxPerKey, slot.name.String(), lifetime, maxLifetime.Milliseconds()).Bool()
 	if err == nil && !taken {
 		slot.Release(ctx)
 		return nil

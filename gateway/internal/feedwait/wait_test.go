@@ -6,11 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func newWaits(t *testing.T, within time.Duration) *Waits {
@@ -81,6 +84,35 @@ func TestAWaitEndsForItsReason(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Slots of a time when the clock of Redis was ahead would otherwise stay taken until that time has come.
+func TestSlotsOfAClockThatWentBackAreFree(t *testing.T) {
+	t.Parallel()
+	opts, err := redis.ParseURL(testenv.Require(t, testenv.RedisURL))
+	require.NoError(t, err)
+	client := redis.NewClient(opts)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	w, err := New(Deps{Redis: client, Meter: telemetry.Discard().Meters.Meter("test")},
+		Config{MaxHeld: 200, ShutdownWithin: time.Minute, RedisBudget: 10 * time.Second})
+	require.NoError(t, err)
+	p := caller.Principal{TenantID: uuid.NewString(), KeyID: 1}
+	acquire := func() *Slot {
+		slot := w.Acquire(t.Context(), p, 30*time.Second)
+		w.slots.held[p.KeyID] = 0 // As on another gateway.
+		return slot
+	}
+	key := acquire().slotsKey()
+	t.Cleanup(func() { client.Del(context.Background(), key) })
+	for range maxPerKey - 1 {
+		require.NotNil(t, acquire())
+	}
+	require.Nil(t, acquire())
+	for _, slot := range client.ZRange(t.Context(), key, 0, -1).Val() {
+		require.NoError(t, client.ZIncrBy(t.Context(), key, time.Hour.Seconds()*1000, slot).Err())
+	}
+	require.NotNil(t, acquire())
+	require.EqualValues(t, 1, client.ZCard(t.Context(), key).Val())
 }
 
 func TestAnEventAfterAWaitIsNotForgotten(t *testing.T) {
