@@ -15,8 +15,8 @@ import (
 // be accepted with this one, the microseconds until more may be, and the version.
 //
 // The log is a list of the times at which requests were accepted, by the clock of Redis. If that clock goes back, what lies in the
-// future is dropped: otherwise it would count, and refuse requests, for as long as the clock went back. So the times always ascend.
-// Each process still holds the limit by its own window.
+// future gets the current time: it would otherwise refuse requests for as long as the clock went back, and must count for a window,
+// because it may be new. So the times always ascend.
 //
 // The log expires between one and about two windows after its last entry: setting the expiry with each request would cost
 // replicas and the append-only file more than the request itself. The extra 200 ms are for a Redis whose clock advances in steps,
@@ -25,10 +25,13 @@ var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now, limit, window = t[1] * 1000000 + t[2], tonumber(ARGV[1]), tonumber(ARGV[2])
 local log, stay = KEYS[1], math.ceil(window / 1000) + 200
-local newest = redis.call('LINDEX', log, -1)
+local stamp = t[1] .. string.sub('00000' .. t[2], -6)
+local last = -1
+local newest = redis.call('LINDEX', log, last)
 while newest and tonumber(newest) > now do
-  redis.call('RPOP', log)
-  newest = redis.call('LINDEX', log, -1)
+  redis.call('LSET', log, last, stamp)
+  last = last - 1
+  newest = redis.call('LINDEX', log, last)
 end
 local oldest = redis.call('LINDEX', log, 0)
 while oldest and tonumber(oldest) <= now - window do
@@ -37,7 +40,7 @@ while oldest and tonumber(oldest) <= now - window do
 end
 local room = math.max(limit - redis.call('LLEN', log), 0)
 if room > 0 and ARGV[3] == '1' then
-  redis.call('RPUSH', log, t[1] .. string.sub('00000' .. t[2], -6))
+  redis.call('RPUSH', log, stamp)
   if redis.call('PTTL', log) < stay then redis.call('PEXPIRE', log, 2 * stay) end
 end
 return {room, (tonumber(oldest) or now) + window - now, KEYS[2] and redis.pcall('GET', KEYS[2]) or ''}

@@ -1,6 +1,8 @@
 package limits_test
 
 import (
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,33 +59,66 @@ func TestALogExpiresAtLeastAWindowAfterItsLastRequest(t *testing.T) {
 	}
 }
 
-// The clock of Redis may go back, such as on a change to a replica. What was counted before then lies in the future.
-func TestRequestsOfAClockThatWentBackAreForgotten(t *testing.T) {
+// The clock of Redis may go back, such as on a change to a replica. What was counted before then lies in the future, although it may
+// have been accepted just now.
+func TestRequestsOfAClockThatWentBackCountAsNew(t *testing.T) {
 	t.Parallel()
-	const limit = 4
+	const limit, window = 4, time.Minute
 	c := client(t)
-	l := limiter(t, c, limits.Policy{Limit: limit, Window: time.Minute})
 	for name, ages := range map[string][]time.Duration{
-		"all of them":        {-time.Hour, -time.Hour, -time.Hour, -time.Hour},
-		"all but the oldest": {30 * time.Second, 20 * time.Second, -10 * time.Second, -20 * time.Second},
+		"all of them":        {-time.Hour, -time.Hour, -time.Hour},
+		"all but the oldest": {30 * time.Second, -10 * time.Second, -20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tenant, now, past := uuid.NewString(), c.Time(t.Context()).Val(), 0
+			l := limiter(t, c, limits.Policy{Limit: limit, Window: window})
+			tenant, before, future := uuid.NewString(), c.Time(t.Context()).Val(), 0
 			log := "gifting:requests:{" + tenant + "}:1"
 			for _, age := range ages {
-				require.NoError(t, c.RPush(t.Context(), log, now.Add(-age).UnixMicro()).Err())
-				if age > 0 {
-					past++
+				require.NoError(t, c.RPush(t.Context(), log, before.Add(-age).UnixMicro()).Err())
+				if age < 0 {
+					future++
 				}
 			}
 			v, _ := l.TakeKey(t.Context(), tenant, 1)
 			require.True(t, v.Allowed)
-			require.Equal(t, limit-past-1, v.Remaining, "those of the past count")
-			require.EqualValues(t, past+1, c.LLen(t.Context(), log).Val())
-			require.LessOrEqual(t, v.Reset, time.Minute)
+			require.Zero(t, v.Remaining)
+			require.LessOrEqual(t, v.Reset, window)
+			times := c.LRange(t.Context(), log, 0, -1).Val()
+			require.Len(t, times, limit)
+			require.True(t, slices.IsSorted(times))
+			for _, at := range times[limit-1-future:] {
+				micros, err := strconv.ParseInt(at, 10, 64)
+				require.NoError(t, err)
+				require.WithinRange(t, time.UnixMicro(micros), before, c.Time(t.Context()).Val())
+			}
 		})
 	}
+}
+
+func TestGatewaysHoldTheLimitWhenTheClockOfRedisGoesBack(t *testing.T) {
+	t.Parallel()
+	c, tenant := client(t), uuid.NewString()
+	policy := limits.Policy{Limit: 4, Window: time.Minute}
+	gateways := []*limits.Limiter{limiter(t, c, policy), limiter(t, c, policy)}
+	accepted := func() (n int) {
+		for range 2 {
+			for _, l := range gateways {
+				if v, _ := l.TakeKey(t.Context(), tenant, 1); v.Allowed {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	require.Equal(t, 4, accepted())
+	log := "gifting:requests:{" + tenant + "}:1"
+	for i, at := range c.LRange(t.Context(), log, 0, -1).Val() {
+		micros, err := strconv.ParseInt(at, 10, 64)
+		require.NoError(t, err)
+		require.NoError(t, c.LSet(t.Context(), log, int64(i), micros+(15*time.Second).Microseconds()).Err())
+	}
+	require.Zero(t, accepted())
 }
 
 func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
