@@ -286,6 +286,25 @@ func TestClaimsDuringTheErasureMayMakeMoreOrdersThanACallMayName(t *testing.T) {
 	require.Equal(t, 2001, f.orders.erasures)
 }
 
+// The clock of the database was a month ahead when the person's request was recorded.
+func TestAnErasureOfAClockThatWasAheadIsContinuedAndReported(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link := f.links.add(record{tenant: tenant, id: newID(), recipient: player})
+	f.links.failBefore = problem.Unavailable()
+	pgtest.Exec(t, f.pool, "ALTER TABLE person_requests ALTER requested_at SET DEFAULT now() + interval '30 days'")
+	f.requireErasure(f.erase(eraseRecipient(tenant)), pending, pending, pending)
+	oldest, err := store.New(f.pool).OldestPendingErasure(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, oldest, 29*24*time.Hour, "GiftingErasurePending fires")
+
+	f.links.failBefore = nil
+	pgtest.Exec(t, f.pool, "UPDATE person_requests SET next_attempt_at = now() + interval '30 days'")
+	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
+	require.True(t, link.erased)
+}
+
 func TestOneFailingErasureDoesNotBlockTheOthers(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

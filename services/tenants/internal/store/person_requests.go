@@ -80,9 +80,11 @@ var (
 
 	selectPersonRequest = `SELECT ` + personRequests.For(shown).Select() + ` FROM person_requests WHERE tenant_id = $1 AND id = $2`
 
-	// Several instances share the work: each takes different requests until their next attempt.
+	// Several instances share the work: each takes different requests until their next attempt. Real waits are shorter than an hour:
+	// a later time was stored while the clock was ahead.
 	takePending = `UPDATE person_requests SET next_attempt_at = now() + $1::interval WHERE (tenant_id, id) IN (
-  SELECT tenant_id, id FROM person_requests WHERE completed_at IS NULL AND next_attempt_at <= now()
+  SELECT tenant_id, id FROM person_requests
+  WHERE completed_at IS NULL AND (next_attempt_at <= now() OR next_attempt_at > now() + interval '1 hour')
   ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED)
 RETURNING ` + personRequests.For(shown).Select()
 )
@@ -104,7 +106,8 @@ WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS
 	retryErasure = `UPDATE person_requests SET next_attempt_at = now() + $3::interval
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL`
 
-	oldestPending = `SELECT coalesce(extract(epoch FROM now() - min(requested_at)), 0)::float8 FROM person_requests
+	// A request of the future was recorded while the clock was ahead. It counts as equally long ago.
+	oldestPending = `SELECT coalesce(max(abs(extract(epoch FROM now() - requested_at))), 0)::float8 FROM person_requests
 WHERE completed_at IS NULL`
 )
 
