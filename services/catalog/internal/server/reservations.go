@@ -74,7 +74,7 @@ func (s *service) ListExpiredReservations(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	expired, err := s.Store.ExpiredReservations(ctx, int(req.GetLimit()))
+	expired, err := s.Store.ExpiredReservations(ctx, int(req.GetLimit()), s.ttl)
 	return &catalogv1.ListExpiredReservationsResponse{Reservations: expired}, err
 }
 

@@ -213,6 +213,23 @@ func TestExpiredReservationsAreListedUntilConfirmedOrReleased(t *testing.T) {
 	require.EqualValues(t, 3, *f.stock(c, "S"))
 }
 
+// The clock of the database was ahead when a unit was reserved, and a crash prevented the order.
+func TestAReservationOfAClockThatWasAheadExpires(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c, p := f.campaignWithStock(5)
+	order := call(f, f.ordering.Reserve, attempt(c, p, "S")).GetOrderId()
+	expired := func() []*catalogv1.ExpiredReservation {
+		req := &catalogv1.ListExpiredReservationsRequest{Limit: 10}
+		return call(f, f.ordering.ListExpiredReservations, req).GetReservations()
+	}
+	pgtest.Exec(t, f.db, `UPDATE reservations SET expires_at = expires_at + interval '59 minutes'`)
+	require.Empty(t, expired(), "its order may still be placed")
+	pgtest.Exec(t, f.db, `UPDATE reservations SET expires_at = expires_at + interval '2 minutes'`)
+	require.Len(t, expired(), 1)
+	require.Equal(t, order, expired()[0].GetOrderId())
+}
+
 // Reservations, confirmations and releases of two SKUs run concurrently, with two orders per key. The stock and the held units
 // must add up.
 func TestUnitsAreNeitherLostNorAdded(t *testing.T) {

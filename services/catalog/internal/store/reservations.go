@@ -52,8 +52,10 @@ ORDER BY s.id FOR UPDATE`
 )
 UPDATE skus SET stock = stock + returned.units FROM returned WHERE skus.id = returned.sku_id`
 
+	// A reservation that was made while the clock was far ahead counts as expired.
 	selectExpired = `SELECT tenant_id::text, order_id::text FROM reservations
-WHERE state = 'RESERVED' AND expires_at <= clock_timestamp()
+WHERE state = 'RESERVED'
+  AND (expires_at <= clock_timestamp() OR expires_at > clock_timestamp() + $2::interval + interval '1 hour')
 ORDER BY expires_at, order_id LIMIT $1`
 )
 
@@ -100,13 +102,13 @@ func (s *Store) ConfirmAndRelease(ctx context.Context, confirmed, released []str
 	})
 }
 
-// ExpiredReservations lists the reservations that were not confirmed or released in time, oldest first.
-func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]*catalogv1.ExpiredReservation, error) {
+// ExpiredReservations lists the reservations that were not confirmed or released in time, oldest first. ttl is that of Reserve.
+func (s *Store) ExpiredReservations(ctx context.Context, limit int, ttl time.Duration) ([]*catalogv1.ExpiredReservation, error) {
 	scan := func(row pgx.CollectableRow) (*catalogv1.ExpiredReservation, error) {
 		r := &catalogv1.ExpiredReservation{}
 		return r, row.Scan(&r.TenantId, &r.OrderId)
 	}
-	return postgres.Select(ctx, s.pool, "read expired reservations", scan, selectExpired, limit)
+	return postgres.Select(ctx, s.pool, "read expired reservations", scan, selectExpired, limit, ttl)
 }
 
 // Outstanding counts the units held for orders about to commit.
