@@ -63,7 +63,7 @@ type Config struct {
 	WebhookAddr       string             `env:"WEBHOOK_ADDR,required" check:"hostports" doc:"The webhook service: a DNS name of all instances, or their addresses."`
 	RedisURL          string             `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that counts requests; empty: each instance counts on its own."`
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis; then the instance counts on its own."`
-	KeyStale          time.Duration      `env:"KEY_STALE" envDefault:"15m" check:"min=0s,max=24h" doc:"How long a known API key works while the tenants service does not answer, if Redis accepts writes, has no newer version of its tenant, was asked at least every 3 s since, and needed no new connection."`
+	KeyStale          time.Duration      `env:"KEY_STALE" envDefault:"15m" check:"min=0s,max=24h" doc:"How long a known API key works while the tenants service does not answer, if Redis accepts writes, has no newer version of its tenant, was asked at least every 3 s since, and was not restarted or replaced."`
 	Limits            admission.Config   `envPrefix:"LIMIT_"`
 	WaitingCalls      int                `env:"LIMIT_WAITING_CALLS" envDefault:"2000" check:"min=1" doc:"Maximum number of calls of GET /events that wait for an event at a gateway; further ones are answered at once. Each takes about 40 KB."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
@@ -275,7 +275,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 		Clock:     time.Now,
 	}, access.Config{Environment: e.cfg.Environment, KeyStale: e.cfg.KeyStale})
 	if e.redis != nil {
-		redisconn.OnConnect(e.redis, checker.NoteRedisConnection)
+		redisconn.OnNewServer(e.redis, checker.NoteNewRedis)
 	}
 	return edge.New(edge.Deps{
 		Access:        checker,

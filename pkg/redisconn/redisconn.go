@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -76,28 +76,32 @@ func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// OnConnect calls f whenever the client has made a connection. The server may have been replaced or set back since the last one.
-func OnConnect(client *redis.Client, f func()) { client.AddHook(connectHook(f)) }
-
-type connectHook func()
-
-// DialHook implements redis.Hook.
-func (h connectHook) DialHook(next redis.DialHook) redis.DialHook {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := next(ctx, network, address)
-		if err == nil {
-			h()
+// OnNewServer calls f when the client has made a connection and cannot tell that it is to the same process as the one before: the
+// server may have been set back. It must be called before the client is used.
+func OnNewServer(client *redis.Client, f func()) {
+	var mu sync.Mutex
+	var known string
+	client.Options().OnConnect = func(ctx context.Context, conn *redis.Conn) error {
+		now := runID(conn.Info(ctx, "server").Val())
+		mu.Lock()
+		same := now != "" && now == known
+		known = now
+		mu.Unlock()
+		if !same {
+			f()
 		}
-		return conn, err
+		return nil
 	}
 }
 
-// ProcessHook implements redis.Hook.
-func (connectHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-
-// ProcessPipelineHook implements redis.Hook.
-func (connectHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+// runID returns what Redis calls the process of the server, or nothing.
+func runID(info string) string {
+	for line := range strings.Lines(info) {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); ok {
+			return id
+		}
+	}
+	return ""
 }
 
 // hook implements redis.Hook.

@@ -1,10 +1,13 @@
 package redisconn_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
-	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -102,18 +105,83 @@ func TestAClientMeasuresItsConnections(t *testing.T) {
 	require.InDelta(t, client.Options().PoolSize, tel.Values(t, "db.client.connection.max")[name+",db.system.name=redis"], 0)
 }
 
-func TestEachConnectionIsNoted(t *testing.T) {
+func TestAConnectionToAnotherServerIsNoted(t *testing.T) {
 	t.Parallel()
-	client := observedClient(t, telemetrytest.New())
-	var connections atomic.Int64
-	redisconn.OnConnect(client, func() { connections.Add(1) })
-	for range 2 {
-		require.NoError(t, client.Ping(t.Context()).Err())
-	}
-	require.EqualValues(t, 1, connections.Load())
-	id, err := client.ClientID(t.Context()).Result()
+	server := serverOf(t, "one")
+	client, err := redisconn.Open("redis://" + server.address)
 	require.NoError(t, err)
-	require.NoError(t, client.ClientKillByFilter(t.Context(), "ID", strconv.FormatInt(id, 10), "SKIPME", "no").Err())
-	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, 30*time.Second, time.Millisecond)
-	require.EqualValues(t, 2, connections.Load())
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	var noted atomic.Int64
+	redisconn.OnNewServer(client, func() { noted.Add(1) })
+	for _, tc := range []struct {
+		id   string
+		want int
+	}{{"one", 1}, {"one", 1}, {"two", 2}, {"", 3}, {"", 4}, {"two", 5}, {"two", 5}} {
+		server.id.Store(tc.id)
+		server.cut()
+		require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, 30*time.Second, time.Millisecond)
+		require.EqualValues(t, tc.want, noted.Load())
+	}
+}
+
+// server answers as Redis does, and says that it is the process with the id, if that is not empty.
+type server struct {
+	address string
+	id      atomic.Value
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func serverOf(t *testing.T, id string) *server {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, listener.Close()) })
+	s := &server{address: listener.Addr().String()}
+	s.id.Store(id)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.conns = append(s.conns, conn)
+			s.mu.Unlock()
+			go s.answer(conn)
+		}
+	}()
+	return s
+}
+
+// answer reads the arguments of commands, each in a line of its own, and answers the last one of each command.
+func (s *server) answer(conn net.Conn) {
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		switch strings.ToLower(lines.Text()) {
+		case "hello":
+			_, _ = conn.Write([]byte("-ERR unknown command\r\n"))
+		case "ping":
+			_, _ = conn.Write([]byte("+PONG\r\n"))
+		case "setinfo":
+			_, _ = conn.Write([]byte("+OK\r\n"))
+		case "info":
+			info := "# Server\r\nredis_version:7.0.0\r\n"
+			if id, _ := s.id.Load().(string); id != "" {
+				info += "run_id:" + id + "\r\n"
+			}
+			_, _ = fmt.Fprintf(conn, "$%d\r\n%s\r\n", len(info), info)
+		}
+	}
+}
+
+// cut ends all connections.
+func (s *server) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.conns {
+		_ = conn.Close()
+	}
+	s.conns = nil
 }

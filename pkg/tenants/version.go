@@ -32,17 +32,17 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 //
 // A version grows with every change of the tenant or of its keys. A copy is used only while Redis says that its version is the
 // newest; without an answer the tenants service is asked. Redis may answer and refuse writes, as when it is full. So a copy is used
-// for at most the lease, counted from before it was read, and a change is answered once its version is in Redis, or else after the
-// lease. Redis may also lose a version that it took, when it is restarted or replaced. So a copy from before the last connection
-// to Redis is not used. What is not covered is a Redis that loses a version within the lease and keeps its connections.
+// for at most the lease, counted from before it was read or Copies renewed it, and a change is answered once its version is in Redis,
+// or else after the lease. Redis may also lose a version that it took, when it is restarted or replaced. So a copy from before that
+// is not used. What is not covered is a Redis that loses a version within the lease and goes on.
 type VersionReader struct {
 	client *redis.Client // Nil: no version is known.
 	log    *slog.Logger
 	// failed is when the last read failed, in nanoseconds since opened; zero: none failed.
 	opened time.Time
 	failed atomic.Int64
-	// connected is when the last connection was made, in the same form.
-	connected atomic.Int64
+	// newServer is when Redis was last another one than before, in the same form.
+	newServer atomic.Int64
 }
 
 // OpenVersions makes a reader of the Redis at the address. With an empty address no version is known.
@@ -58,7 +58,7 @@ func OpenVersions(address string, tel *telemetry.Telemetry) (*VersionReader, err
 	if err := redisconn.Observe(client, tel); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	redisconn.OnConnect(client, func() { r.connected.Store(int64(time.Since(r.opened))) })
+	redisconn.OnNewServer(client, func() { r.newServer.Store(int64(time.Since(r.opened))) })
 	r.client = client
 	return r, nil
 }
@@ -96,10 +96,10 @@ func (r *VersionReader) Published(ctx context.Context, tenants []string) map[str
 	return found
 }
 
-// ConnectedAt returns when the last connection to Redis was made. A copy that is not younger must not be used, also if Published
-// returned its version.
-func (r *VersionReader) ConnectedAt() time.Time {
-	return r.opened.Add(time.Duration(r.connected.Load()))
+// NewServerAt returns when Redis was last found to be another one than before. A copy that was not confirmed since must not be used,
+// also if Published returned its version.
+func (r *VersionReader) NewServerAt() time.Time {
+	return r.opened.Add(time.Duration(r.newServer.Load()))
 }
 
 // Close ends the connections.

@@ -3,10 +3,10 @@
 //
 // The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
 // the tenant's settings. A cached principal is looked up again if Redis has a newer version or does not return one, after its lease
-// (package tenants), and after a new connection to Redis, which may have been set back. So a revoked key is refused from the next
-// request on, whatever Redis does. While the tenants service does not answer, keys that have worked before keep working for
-// Config.KeyStale, as long as Redis takes writes, has no newer version and needs no new connection. A gateway without requests for
-// tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks again.
+// unless the tenants service has renewed it (package tenants), and after Redis was restarted or replaced, which may have set it back.
+// So a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not answer, keys that
+// have worked before keep working for Config.KeyStale, as long as Redis takes writes, has no newer version and is not restarted. A
+// gateway without requests for tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks again.
 package access
 
 import (
@@ -49,9 +49,9 @@ func New(deps Deps, cfg Config) *Checker {
 	return &Checker{deps: deps, keys: newKeys(deps, cfg)}
 }
 
-// NoteRedisConnection is to be called whenever a connection to the Redis of the limiter was made.
-func (c *Checker) NoteRedisConnection() {
-	c.keys.connectedAt.Store(int64(c.deps.Clock().Sub(c.keys.began)))
+// NoteNewRedis is to be called when the limiter has connected to a Redis that may be another one than before.
+func (c *Checker) NoteNewRedis() {
+	c.keys.newRedisAt.Store(int64(c.deps.Clock().Sub(c.keys.began)))
 }
 
 // Check returns the principal of the request's key, and invalid_api_key or rate_limited when the request is refused. It

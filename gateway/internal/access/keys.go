@@ -49,8 +49,8 @@ type keys struct {
 	// tenants.VersionLease, in which a change may have been made whose version Redis lacks. Both are nanoseconds since began.
 	began               time.Time
 	confirmedAt, gapEnd atomic.Int64
-	// connectedAt is when a connection to Redis was last made, in the same form. Redis may have been set back just before.
-	connectedAt atomic.Int64
+	// newRedisAt is when Redis was last another one than before, in the same form. It may have been set back just before.
+	newRedisAt atomic.Int64
 	// failedAt is when the last look-up failed, in the same form; it is zero if the last one succeeded.
 	failedAt atomic.Int64
 
@@ -135,10 +135,10 @@ func (k *keys) latest(
 ) (caller.Principal, error) {
 	k.copies.Used(ctx)
 	switch {
-	case version == unknownVersion, k.happenedSince(&k.connectedAt, age):
-		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)
+	case version == unknownVersion, k.happenedSince(&k.newRedisAt, age):
+		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case age >= tenants.VersionLease:
 		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)
 	}

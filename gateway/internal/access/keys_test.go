@@ -200,15 +200,15 @@ func TestAPrincipalThatIsConfirmedIsNotLookedUp(t *testing.T) {
 func TestALookUpIsNotSharedIfRedisMayLackTheVersionOfAChange(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		version   int64
-		connected bool
-	}{"Redis has no version": {0, false}, "Redis has the same version, after a new connection": {1, true}} {
+		version  int64
+		newRedis bool
+	}{"Redis has no version": {0, false}, "Redis has the same version, and is another one": {1, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
 			known := f.know(t, time.Second)
-			if tc.connected {
-				f.connectedAt.Store(int64(time.Second))
+			if tc.newRedis {
+				f.newRedisAt.Store(int64(time.Second))
 			}
 			let := make(chan struct{})
 			f.OnCall(func(context.Context, proto.Message) error { <-let; return nil })
@@ -263,12 +263,12 @@ func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) 
 }
 
 // A Redis that is set back returns the version from before a change that was answered because it had taken it.
-func TestAKeyIsLookedUpAgainAfterANewConnectionToRedis(t *testing.T) {
+func TestAKeyIsLookedUpAgainAfterARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	c := &Checker{deps: Deps{Clock: func() time.Time { return f.now }}, keys: f.keys}
 	f.now = f.now.Add(time.Second)
-	c.NoteRedisConnection()
+	c.NoteNewRedis()
 	f.now = f.now.Add(time.Second)
 	known := f.know(t, time.Second)
 	f.SetKeys(func([]byte) *commonv1.Principal { return nil })
@@ -278,7 +278,7 @@ func TestAKeyIsLookedUpAgainAfterANewConnectionToRedis(t *testing.T) {
 		return err
 	}
 	require.NoError(t, latest(), "it was looked up since")
-	c.NoteRedisConnection()
+	c.NoteNewRedis()
 	f.Fail(problem.Unavailable())
 	for range 2 {
 		require.True(t, problem.Is(latest(), problem.ServiceUnavailable), "the cached principal is not used without a look-up")

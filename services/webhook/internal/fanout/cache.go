@@ -23,13 +23,13 @@ type cache struct {
 	byTenant map[string]*cacheEntry
 }
 
-// get returns the endpoints of a tenant that has this published version, if they were confirmed after the last connection to Redis
-// was made. Without a published version, it returns none.
-func (c *cache) get(tenant string, version int64, connected time.Time) (sender.Subscriptions, bool) {
+// get returns the endpoints of a tenant that has this published version, if they were confirmed after a time. Without a published
+// version, it returns none.
+func (c *cache) get(tenant string, version int64, after time.Time) (sender.Subscriptions, bool) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	known, ok := c.byTenant[tenant]
-	if !ok || version == 0 || known.Version < version || !known.ConfirmedAt.After(connected) ||
+	if !ok || version == 0 || known.Version < version || !known.ConfirmedAt.After(after) ||
 		time.Since(known.ConfirmedAt) >= tenants.VersionLease {
 		return sender.Subscriptions{}, false
 	}

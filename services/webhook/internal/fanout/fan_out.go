@@ -3,8 +3,8 @@
 // and sent as soon as they are committed.
 //
 // The subscriptions are looked up after the changes have arrived, so an endpoint that was set before a change is always included.
-// A tenant needs no new lookup while its published version is that of the last one, for at most tenants.VersionLease and until a
-// new connection to Redis: the version is read after the changes have arrived too. A batch is stored in one transaction, and
+// A tenant needs no new lookup while its published version is that of the last one, during its lease (package tenants) and until
+// Redis is restarted or replaced: the version is read after the changes have arrived too. A batch is stored in one transaction, and
 // storing a change twice has no effect. A message that is not a valid change is stored in another table, logged and counted; it
 // does not delay later messages.
 package fanout

@@ -44,9 +44,9 @@ func (s *subscriptions) endpointsOf(ctx context.Context, changes []change) (send
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	published := s.versions.Published(ctx, ids)
-	connected := s.versions.ConnectedAt() // Read after the versions: reading them may make a connection.
+	since := s.versions.NewServerAt() // Read after the versions: reading them may find another server.
 	missing := slices.DeleteFunc(ids, func(id string) bool {
-		known, ok := s.cache.get(id, published[id], connected)
+		known, ok := s.cache.get(id, published[id], since)
 		if ok {
 			found.Endpoints[id] = known
 		}
