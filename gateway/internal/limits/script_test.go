@@ -59,8 +59,8 @@ func TestALogExpiresAtLeastAWindowAfterItsLastRequest(t *testing.T) {
 	}
 }
 
-// The clock of Redis may go back, such as on a change to a replica. What was counted before then lies in the future, although it may
-// have been accepted just now.
+// The clock of Redis may go back, such as on a change to a replica. What was counted before then lies in the future, although it
+// may have been accepted just now.
 func TestRequestsOfAClockThatWentBackCountAsNew(t *testing.T) {
 	t.Parallel()
 	const limit, window = 4, time.Minute
