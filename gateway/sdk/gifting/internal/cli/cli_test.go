@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -199,7 +200,39 @@ func TestAListIsATableOrJSON(t *testing.T) {
 	require.Equal(t, "next", listed.NextCursor)
 	require.Equal(t, "G-1", listed.Items[0].Reference)
 	require.Equal(t, 2, server.user().run(t, "orders", "list", "--updated-since", "yesterday").code)
-	require.Zero(t, server.user().run(t, "orders", "list", "--updated-since", "2h").code)
+}
+
+func TestTheNextPageOfAnAgeNamesItsTime(t *testing.T) {
+	t.Parallel()
+	page := `{"items":[],"nextCursor":"next"}`
+	server := newAPI(t, map[string]string{"GET /orders": page, "GET /personal-links": page, "GET /webhooks/deliveries": page})
+	for list, filter := range map[string]string{
+		"orders list": "--updated-since", "links list": "--updated-since", "webhooks deliveries": "--since",
+	} {
+		first := server.user().run(t, append(strings.Fields(list), filter, "2h")...)
+		require.Zero(t, first.code, first.err)
+		require.Regexp(t, `^There are more: `+filter+` \S+Z --after next, or --all\n$`, first.err)
+		flags, _, _ := strings.Cut(strings.TrimPrefix(first.err, "There are more: "), ",")
+		require.Zero(t, server.user().run(t, append(strings.Fields(list), strings.Fields(flags)...)...).code, list)
+
+		got := server.user().run(t, append(strings.Fields(list), filter, "2h", "--after", "next")...)
+		require.Equal(t, 2, got.code, list)
+		require.Contains(t, got.err, filter+" takes a time with --after")
+	}
+	require.Len(t, server.sent, 6)
+	for i := 0; i < len(server.sent); i += 2 {
+		require.Equal(t, sinceOf(t, server.sent[i]), sinceOf(t, server.sent[i+1]))
+	}
+}
+
+// sinceOf is the time in the filter of a request.
+func sinceOf(t *testing.T, sent string) time.Time {
+	t.Helper()
+	query, err := url.ParseQuery(strings.Fields(sent)[2])
+	require.NoError(t, err)
+	since, err := time.Parse(time.RFC3339Nano, query.Get("updatedSince")+query.Get("since"))
+	require.NoError(t, err)
+	return since.UTC()
 }
 
 func TestWhatTheAPIIgnoredIsAWarning(t *testing.T) {

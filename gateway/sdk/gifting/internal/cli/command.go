@@ -22,6 +22,7 @@ var (
 	errArguments = errors.New("the arguments are")
 	errJSON      = errors.New("is not JSON")
 	errTime      = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
+	errOtherPage = errors.New("takes a time with --after, the same for all pages: an age is another time in each command")
 )
 
 // group is a command that only has others.
@@ -92,7 +93,9 @@ type listed[T any] struct {
 type paging struct {
 	gifting.Paging
 
-	all bool
+	all       bool
+	since     moment
+	sinceFlag string // Empty if the list has no such flag.
 }
 
 func (p *paging) flags(c *cobra.Command) *cobra.Command {
@@ -102,8 +105,18 @@ func (p *paging) flags(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// sinceFlags are those of a list that can be filtered by time.
+func (p *paging) sinceFlags(c *cobra.Command, name, usage string) *cobra.Command {
+	p.sinceFlag = name
+	c.Flags().Var(&p.since, name, usage)
+	return p.flags(c)
+}
+
 // printPages prints one page of a list, or all from it on.
 func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List[T]) error {
+	if p.since.age && p.After != "" {
+		return terminal.AsUsageError(fmt.Errorf("--%s %w", p.sinceFlag, errOtherPage))
+	}
 	items, next := []T{}, ""
 	for page, err := range list.Pages() {
 		if err != nil {
@@ -125,9 +138,18 @@ func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List
 		return err
 	}
 	if next != "" {
-		a.note("There are more: --after " + next + ", or --all")
+		a.note("There are more: " + p.nextFlags(next) + ", or --all")
 	}
 	return nil
+}
+
+// nextFlags show the next page. A cursor is bound to the time of the filter, so they name the time that an age meant.
+func (p *paging) nextFlags(next string) string {
+	flags := "--after " + next
+	if p.since.age {
+		flags = "--" + p.sinceFlag + " " + p.since.UTC().Format(time.RFC3339Nano) + " " + flags
+	}
+	return flags
 }
 
 func printTable[T any](a *app, columns []column[T], items []T) error {

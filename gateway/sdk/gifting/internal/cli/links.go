@@ -82,11 +82,10 @@ func (a *app) getLinkCommand() *cobra.Command {
 func (a *app) listLinksCommand() *cobra.Command {
 	var query gifting.ListPersonalLinksQuery
 	var pages paging
-	var since moment
 	command := a.command("list", "List personal links, newest first", func(
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
-		query.UpdatedSince = since.Time
+		query.UpdatedSince = pages.since.Time
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.PersonalLink]{
 			{"id", func(l gifting.PersonalLink) string { return l.ID }},
@@ -101,9 +100,9 @@ func (a *app) listLinksCommand() *cobra.Command {
 	flags.StringVar((*string)(&query.Status), "status", "", "only links of this status, such as ACTIVE")
 	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only links of your player")
 	flags.StringVar(&query.CampaignID, "campaign-id", "", "only links of this campaign")
-	flags.Var(&since, "updated-since", "only links that changed since a time, or an age such as 2h; the oldest change first")
 	terminal.Must(command.RegisterFlagCompletionFunc("status", completions("REQUESTED", "ACTIVE", "CLAIMED", "EXPIRED", "CANCELLED")))
-	return pages.flags(command)
+	return pages.sinceFlags(command, "updated-since",
+		"only links that changed since a time, or an age such as 2h; the oldest change first")
 }
 
 func (a *app) cancelLinkCommand() *cobra.Command {

@@ -143,9 +143,8 @@ func (a *app) getOrderCommand() *cobra.Command {
 func (a *app) listOrdersCommand() *cobra.Command {
 	var query gifting.ListOrdersQuery
 	var pages paging
-	var since moment
 	command := a.command("list", "List orders, newest first", func(ctx context.Context, client *gifting.Client, _ []string) error {
-		query.UpdatedSince = since.Time
+		query.UpdatedSince = pages.since.Time
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.Order]{
 			{"id", func(o gifting.Order) string { return o.ID }},
@@ -161,10 +160,9 @@ func (a *app) listOrdersCommand() *cobra.Command {
 	flags.StringVar(&query.ExternalOrderID, "external-order-id", "", "only the order with your id")
 	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only orders for your player")
 	flags.StringVar(&query.BrandID, "brand-id", "", "only orders of this brand")
-	flags.Var(&since, "updated-since", "only orders that changed since a time, or an age such as 2h")
 	terminal.Must(command.RegisterFlagCompletionFunc("status",
 		completions("REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED")))
-	return pages.flags(command)
+	return pages.sinceFlags(command, "updated-since", "only orders that changed since a time, or an age such as 2h")
 }
 
 func (a *app) cancelOrderCommand() *cobra.Command {

@@ -33,7 +33,6 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	var query gifting.ListWebhookDeliveriesQuery
 	var kinds []string
 	var pages paging
-	var since moment
 	command := a.command("deliveries", "List deliveries, newest first, with what your receiver answered", func(
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
@@ -41,7 +40,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 			return terminal.AsUsageError(errOneType)
 		}
 		query.Type = gifting.EventType(strings.Join(kinds, ""))
-		query.Since = since.Time
+		query.Since = pages.since.Time
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.WebhookDelivery]{
 			{"id", func(d gifting.WebhookDelivery) string { return d.ID }},
@@ -57,10 +56,9 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	flags.StringVar((*string)(&query.State), "state", "", "PENDING, DELIVERED, EXHAUSTED or DROPPED")
 	flags.StringSliceVar(&kinds, "type", nil, "only events of this one type")
 	flags.StringVar(&query.EventID, "event-id", "", "only deliveries of this event")
-	flags.Var(&since, "since", "only events since a time, or an age such as 2h")
 	terminal.Must(command.RegisterFlagCompletionFunc("state", completions("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))
 	terminal.Must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
-	return pages.flags(command)
+	return pages.sinceFlags(command, "since", "only events since a time, or an age such as 2h")
 }
 
 func lastAnswer(d gifting.WebhookDelivery) string {
