@@ -3,8 +3,6 @@ package rules
 import (
 	"time"
 
-	"golang.org/x/text/language"
-
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -197,10 +195,7 @@ func ReadGreetings(list []*catalogv1.CampaignGreeting, errs *fields.Errors) map[
 	greetings, locales := map[string]string{}, once{}
 	for i, g := range list {
 		path := at(field, i, "locale")
-		errs.Required(path, g.GetLocale(), MaxLocale)
-		if tag, err := language.Raw.Parse(g.GetLocale()); (err != nil || tag.String() != g.GetLocale()) && !errs.Has(path) {
-			errs.Add(path, problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
-		}
+		canonicalLocale(path, g.GetLocale(), errs)
 		locales.check(path, g.GetLocale(), errs)
 		greetings[g.GetLocale()] = fields.CheckGreeting(at(field, i, "text"), g.GetText(), errs)
 	}

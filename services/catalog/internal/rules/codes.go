@@ -77,15 +77,24 @@ func enum[E enumname.Enum](field, kind string, value E, errs *fields.Errors) str
 	return name
 }
 
-// translationLocale validates a BCP 47 tag in its usual spelling, other than the base locale.
+// translationLocale validates a canonical locale other than the base locale.
 func translationLocale(field, value string, errs *fields.Errors) {
-	errs.Required(field, value, MaxLocale)
-	tag, err := language.Raw.Parse(value)
-	switch {
-	case err != nil || tag.String() != value:
-		errs.Add(field, problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
-	case value == BaseLocale:
+	canonicalLocale(field, value, errs)
+	if value == BaseLocale {
 		errs.Add(field, problem.FieldInvalid, "must not be "+BaseLocale+", the locale of the main text")
+	}
+}
+
+// canonicalLocale validates a BCP 47 tag in its canonical form. The locales of tenants have it, so no reader finds a text of
+// another one.
+func canonicalLocale(field, value string, errs *fields.Errors) {
+	errs.Required(field, value, MaxLocale)
+	tag, err := language.Parse(value)
+	switch {
+	case err != nil:
+		errs.Add(field, problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
+	case tag.String() != value:
+		errs.Add(field, problem.FieldInvalid, "must be written as "+tag.String())
 	}
 }
 

@@ -212,3 +212,24 @@ func refusal(t *testing.T, variations []rules.Variation, choice map[string]strin
 	require.Equal(t, problem.InvalidVariations, found[0].Code)
 	return found[0].Detail
 }
+
+func TestALocaleIsWrittenAsThoseOfTenantsAre(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string]string{
+		"fil-PH": "", "he": "", "id": "", "sr-Latn": "", "ca-valencia": "",
+		"tl-PH": "must be written as fil-PH", "iw": "must be written as he", "in": "must be written as id",
+		"sh": "must be written as sr-Latn", "sv-se": "must be written as sv-SE", "sv_": "must be a BCP 47 tag such as sv-SE",
+	} {
+		errs := &fields.Errors{}
+		rules.ReadTranslations([]*catalogv1.ProductTranslation{{Locale: locale, Name: "Kumot"}}, errs)
+		rules.ReadGreetings([]*catalogv1.CampaignGreeting{{Locale: locale, Text: "Kumusta"}}, errs)
+		var found []problem.Violation
+		if want != "" {
+			found = []problem.Violation{
+				{Field: "translations[0].locale", Code: problem.FieldInvalid, Message: want},
+				{Field: "greetings[0].locale", Code: problem.FieldInvalid, Message: want},
+			}
+		}
+		require.Equal(t, found, errs.List(), locale)
+	}
+}
