@@ -215,8 +215,11 @@ func checkAnswers(answers []*ordersv1.CustomFieldAnswer, definitions []*tenantsv
 	}
 }
 
-// decimalText bounds digits and exponent, because a short text could otherwise mean a number of a billion digits.
-var decimalText = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$`)
+// decimalText bounds the exponent, because a short text could otherwise mean a number of a billion digits. No budget of at most
+// maxDecimal characters needs an exponent of three digits.
+var decimalText = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?0*[0-9]{1,2})?$`)
+
+const maxDecimal = 90
 
 // budgetLimit is the smallest amount that is too large for a custom budget.
 var budgetLimit = decimal.New(1, 10)
@@ -225,7 +228,7 @@ const moneyDecimals = 2
 
 // ParseBudget reads an amount that is positive, below 10000000000 and has at most two decimals.
 func ParseBudget(text string) (decimal.Decimal, bool) {
-	if !decimalText.MatchString(text) {
+	if len(text) > maxDecimal || !decimalText.MatchString(text) {
 		return decimal.Decimal{}, false
 	}
 	amount, err := decimal.NewFromString(text)
