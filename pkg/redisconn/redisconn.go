@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -37,13 +36,14 @@ func Open(address string) (*redis.Client, error) {
 	return redis.NewClient(opts), nil
 }
 
+// errURL does not wrap the cause, which quotes parts of the URL.
+var errURL = errors.New("is no URL of Redis such as rediss://:password@host:6379/0; " +
+	"in a password / is written as %2F, and # as %23")
+
 func parse(address string) (*redis.Options, error) {
 	opts, err := redis.ParseURL(address)
 	if err != nil {
-		if parsing, ok := errors.AsType[*url.Error](err); ok {
-			err = parsing.Err
-		}
-		return nil, fmt.Errorf("redis url: %w", err)
+		return nil, errURL
 	}
 	return opts, nil
 }

@@ -24,7 +24,8 @@ import (
 func TestABadURLIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
-		"redis://:s3cr%ztpassword@redis:6379", "http://:s3cret@redis", "redis://:s3cret@redis:6379/x", "redis://:s3cret@redis:many",
+		"redis://:s3cr%ztpassword@redis:6379", "http://:s3cret@redis", "redis://:s3cret@redis:6379/x",
+		"redis://:s3cr/et@redis:6379", "redis://:s3cr#et@redis", "redis://:12/s3cr@redis:6379",
 	} {
 		_, err := redisconn.Open(address)
 		require.Error(t, err, address)
