@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const connectTimeout = 3 * time.Second
@@ -17,20 +16,19 @@ const connectTimeout = 3 * time.Second
 // so that a host that vanished keeps none. So the caller must use it more often, and closes it. The URL must lead to the server
 // without a transaction pooler.
 func ConnectToLock(ctx context.Context, url string, idle time.Duration) (*pgx.Conn, error) {
-	// The URL may have pool settings, which only the pool's parser knows.
-	cfg, err := pgxpool.ParseConfig(url)
+	cfg, err := connConfig(url)
 	if err != nil {
 		return nil, err
 	}
-	cfg.ConnConfig.ConnectTimeout = connectTimeout
-	maps.Copy(cfg.ConnConfig.RuntimeParams, map[string]string{
+	cfg.ConnectTimeout = connectTimeout
+	maps.Copy(cfg.RuntimeParams, map[string]string{
 		"idle_session_timeout": strconv.FormatInt(idle.Milliseconds(), 10),
 		// In seconds. They are for a session that is not idle because a statement or its result is in flight.
 		"tcp_keepalives_idle":     "3",
 		"tcp_keepalives_interval": "1",
 		"tcp_keepalives_count":    "2",
 	})
-	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect for advisory locks: %w", err)
 	}

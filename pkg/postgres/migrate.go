@@ -53,7 +53,7 @@ func Migrate(ctx context.Context, cfg Config, out io.Writer, owners ...Migration
 	if err := settings.Defaults(&cfg); err != nil {
 		return err
 	}
-	conn, err := pgx.Connect(ctx, cfg.URL)
+	conn, err := Connect(ctx, cfg.URL)
 	if err != nil {
 		return fmt.Errorf("reach database: %w", err)
 	}
@@ -147,7 +147,7 @@ var noTransaction = []byte("-- +goose NO TRANSACTION")
 
 // provider returns what runs the files.
 func (m Migrations) provider(cfg Config, inTransaction bool) (provider *goose.Provider, closeDB func(), err error) {
-	pc, err := pgx.ParseConfig(cfg.URL)
+	pc, err := connConfig(cfg.URL)
 	if err != nil {
 		return nil, nil, fmt.Errorf("database url: %w", err)
 	}
@@ -178,7 +178,7 @@ type Difference struct {
 
 // Compare compares the database with the migrations and changes nothing.
 func Compare(ctx context.Context, url string, owners ...Migrations) (Difference, error) {
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := Connect(ctx, url)
 	if err != nil {
 		return Difference{}, fmt.Errorf("reach database: %w", err)
 	}

@@ -112,6 +112,24 @@ func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, er
 	return pool, nil
 }
 
+// Connect makes one connection without a pool.
+func Connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	cfg, err := connConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, cfg)
+}
+
+// connConfig reads the URL of a database. It may have pool settings, which only the pool's parser knows.
+func connConfig(url string) (*pgx.ConnConfig, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.ConnConfig, nil
+}
+
 // errURL does not wrap the cause, which quotes parts of the URL.
 var errURL = errors.New("is not understood: it must look like postgres://user:password@host:5432/database?sslmode=verify-full")
 

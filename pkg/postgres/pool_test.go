@@ -48,7 +48,7 @@ func TestCompareListsMigrationsThatHaveNotRunAndChangesNothing(t *testing.T) {
 	second := &fstest.MapFile{Data: []byte("-- +goose Up\nALTER TABLE a ADD COLUMN b int;\n")}
 	old := postgres.Migrations{Owner: "example", Files: fstest.MapFS{"00001_a.sql": first}}
 	today := postgres.Migrations{Owner: "example", Files: fstest.MapFS{"00001_a.sql": first, "00002_b.sql": second}}
-	url := pgtest.NewURL(t)
+	url := pgtest.WithPoolSetting(t, pgtest.NewURL(t))
 	pending := func(m postgres.Migrations) []string {
 		found, err := postgres.Compare(t.Context(), url, m)
 		require.NoError(t, err)

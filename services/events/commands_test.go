@@ -64,6 +64,7 @@ func TestRedriveAppendsWhatTheFeedHasNot(t *testing.T) {
 	require.Equal(t, feed.Redriven{Changes: 40}, f.redrive(t), "again")
 
 	lost = append(lost, left[0])
+	f.cfg.Sources[0].URL = pgtest.WithPoolSetting(t, f.cfg.Sources[0].URL)
 	for _, source := range f.sources {
 		pgtest.Exec(t, source, "UPDATE outbox SET confirmed_at = now()")
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"net/url"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,17 @@ func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	exec(t, server, create)
 	t.Cleanup(func() { exec(t, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return databaseURL(t, server, name)
+}
+
+// WithPoolSetting adds a setting of pools to the URL of a database. Only the parser of pools knows it.
+func WithPoolSetting(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("pool_max_conns", "4")
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // New is NewURL with a pool that closes when the test ends.

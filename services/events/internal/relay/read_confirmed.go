@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -25,7 +26,7 @@ ORDER BY id LIMIT $4`
 func ReadConfirmed(
 	ctx context.Context, s Source, from, before time.Time, handle func(ctx context.Context, changes []*eventsv1.Change) error,
 ) error {
-	conn, err := pgx.Connect(ctx, s.URL)
+	conn, err := postgres.Connect(ctx, s.URL)
 	if err != nil {
 		return fmt.Errorf("open source %s: %w", s.Name, err)
 	}
