@@ -141,7 +141,7 @@ func (m Machine) hostPort(offset int) string {
 }
 
 // Write writes a folder for each machine and returns the number of files by machine. All settings are checked first, as the
-// programs check them.
+// programs check them. Files of programs that a machine no longer has are removed.
 func (p Plan) Write(dir string, from Sources) (map[string]int, error) {
 	all, errs, written := map[string]map[string][]byte{}, []error(nil), map[string]int{}
 	for _, m := range p.Machines {
@@ -162,8 +162,38 @@ func (p Plan) Write(dir string, from Sources) (map[string]int, error) {
 			}
 			written[name]++
 		}
+		if err := removeMoved(filepath.Join(dir, name), files); err != nil {
+			return written, err
+		}
 	}
 	return written, nil
+}
+
+// removeMoved removes the files of programs from the folder of a machine that are not among its files. They hold secrets, such as
+// the login for migrations, which only one machine may have.
+func removeMoved(dir string, files map[string][]byte) error {
+	for _, name := range identity.Programs() {
+		for _, path := range []string{
+			"etc/gifting/" + string(name) + ".env",
+			"etc/gifting/" + string(name) + "-migrate.env",
+			"etc/gifting/tls/" + string(name) + ".crt",
+			"etc/gifting/tls/" + string(name) + ".key",
+			stopPath(name),
+		} {
+			if _, has := files[path]; has {
+				continue
+			}
+			if err := os.Remove(filepath.Join(dir, path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stopPath is the file with the time that a program needs to stop.
+func stopPath(name identity.Name) string {
+	return "etc/systemd/system/gifting@" + string(name) + ".service.d/10-stop.conf"
 }
 
 // files are the files of a machine by their paths below its root.
@@ -180,7 +210,7 @@ func (p Plan) files(m Machine, from Sources) (map[string][]byte, error) {
 		env, err := p.environment(m, program, from)
 		errs = append(errs, err)
 		files["etc/gifting/"+string(name)+".env"] = environmentFile(env)
-		files["etc/systemd/system/gifting@"+string(name)+".service.d/10-stop.conf"] = fmt.Appendf(nil,
+		files[stopPath(name)] = fmt.Appendf(nil,
 			"[Service]\nTimeoutStopSec=%.0fs\n", math.Ceil(stopTime(program, env).Seconds()))
 		add("etc/gifting/tls/"+string(name)+".crt", certificates.Cert(name))
 		add("etc/gifting/tls/"+string(name)+".key", certificates.Key(name))

@@ -124,6 +124,29 @@ func TestMachines(t *testing.T) {
 	})
 }
 
+func TestAMachineLosesTheFilesOfAProgramThatMoved(t *testing.T) {
+	t.Parallel()
+	path, from := writePlan(t, threeMachines)
+	out := t.TempDir()
+	write := func() map[string]string {
+		plan, err := bootstrap.ReadPlan(path)
+		require.NoError(t, err)
+		_, err = plan.Write(out, from)
+		require.NoError(t, err)
+		return contents(t, out)
+	}
+	write()
+	moved := strings.NewReplacer("orders, catalog, tenants]", "tenants]", "orders, events", "orders, catalog, events").Replace(threeMachines)
+	require.NoError(t, os.WriteFile(path, []byte(moved), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(out, "a", "notes"), nil, 0o600))
+	files := write()
+	for name := range files {
+		require.False(t, strings.HasPrefix(name, "a/") && (strings.Contains(name, "orders") || strings.Contains(name, "catalog")), name)
+	}
+	require.Contains(t, files, "b/etc/gifting/orders-migrate.env")
+	require.Contains(t, files, "a/notes", "other files stay")
+}
+
 func TestAPlanThatCannotWorkIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ old, with, want string }{
