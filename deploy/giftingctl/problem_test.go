@@ -1,6 +1,7 @@
 package giftingctl
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,4 +110,28 @@ func TestACommandThatMakesSomethingSaysHowToRepeatIt(t *testing.T) {
 	require.NoError(t, os.WriteFile(key, []byte("key"), 0o600))
 	code, _, errs := runLine(t, services.Config, "check", "--url", "http://127.0.0.1:1", "--key-file", key)
 	require.Equal(t, exitUnavailable, code, errs)
+}
+
+type fullDisk struct{}
+
+var errFull = errors.New("no space left on device")
+
+// Write implements io.Writer.
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestAResponseThatCannotBePrintedIsNotLost(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, nil)
+	for line, want := range map[string]string{
+		"keys rotate-webhook-secret 7":            `repeat the command with --request-id \S{36}\n`,
+		"keys rotate-webhook-secret 7 -o json":    `repeat the command with --request-id \S{36}\n`,
+		"keys create --name CRM --scopes catalog": `^The key was made, but its text is lost: revoke it`,
+		"keys list": `^giftingctl: no space left on device\n$`,
+	} {
+		var errs strings.Builder
+		code := Run(t.Context(), append([]string{"--config", services.Config}, strings.Fields(line)...),
+			Streams{In: strings.NewReader(""), Out: fullDisk{}, Err: &errs})
+		require.Equal(t, exitFailed, code, line)
+		require.Regexp(t, want, errs.String(), line)
+	}
 }

@@ -46,6 +46,7 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 		return c.writeText(resp)
 	}
 	if err := c.app.print(resp, c.columns); err != nil {
+		c.explainUnprinted()
 		return err
 	}
 	if c.showOnce != "" {
@@ -118,16 +119,39 @@ func (c *callCommand) explainRepeat(req proto.Message, err error) error {
 	refused, ok := errors.AsType[*refusal](err)
 	if ok {
 		refused.changes = !c.readOnly
-		refused.makesKey = c.method == tenantsv1.TenantOperationsService_CreateKey_FullMethodName
+		refused.makesKey = c.makesKey()
 	}
 	if cursor := c.cursor(req); c.all && !c.readOnly && cursor != "" {
 		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.cursorField().name, cursor))
 	}
-	if !ok || c.generatedID == "" || len(c.named(c.generatedID).values) == 0 { // Those of a file are the same the next time.
-		return err
-	}
-	if refused.repeat = c.named(c.generatedID).values[0]; !slices.Contains(c.args, c.generatedID) {
-		refused.repeat = "--" + c.named(c.generatedID).name + " " + refused.repeat
+	if ok {
+		refused.repeat = c.repeatWith()
 	}
 	return err
+}
+
+// explainUnprinted says after a change what to do because its response could not be printed, such as on a full disk.
+func (c *callCommand) explainUnprinted() {
+	if c.makesKey() {
+		c.app.note("The key was made, but its text is lost: revoke it. keys list shows it.")
+	}
+	if with := c.repeatWith(); with != "" {
+		c.app.note("The change was made. Nothing is done twice if you repeat the command with " + with)
+	}
+}
+
+func (c *callCommand) makesKey() bool {
+	return c.method == tenantsv1.TenantOperationsService_CreateKey_FullMethodName
+}
+
+// repeatWith is the argument that makes a repeated call safe; empty if there is none.
+func (c *callCommand) repeatWith() string {
+	if c.generatedID == "" || len(c.named(c.generatedID).values) == 0 { // Those of a file are the same the next time.
+		return ""
+	}
+	id := c.named(c.generatedID).values[0]
+	if slices.Contains(c.args, c.generatedID) {
+		return id
+	}
+	return "--" + c.named(c.generatedID).name + " " + id
 }
