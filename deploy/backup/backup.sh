@@ -76,10 +76,12 @@ newest() {
 	echo "$BACKUP_DIR/$1/$name"
 }
 
-# A name that exists is good only if the content is the same: the server repeats a command that was interrupted.
+# A name that exists is good only if the content is the same: the server repeats a command that was interrupted. The command before
+# may have ended before the name was on disk.
 archive() {
 	if [ -e "$BACKUP_DIR/wal/$2" ]; then
 		cmp -s "$1" "$BACKUP_DIR/wal/$2" || fail "$BACKUP_DIR/wal/$2 exists, with another content: is it the archive of another server?"
+		sync "$BACKUP_DIR/wal" || fail "cannot write $BACKUP_DIR/wal/$2"
 		exit 0
 	fi
 	begin wal

@@ -240,9 +240,19 @@ func testFailing(t *testing.T, f *fixture) {
 			require.Error(t, err)
 		}
 	})
+	t.Run("because the archive cannot be written to disk", func(t *testing.T) {
+		wal := f.entries(t, "wal")[0]
+		archived := filepath.Join(f.backups, "wal", wal)
+		f.mustRun(t, "archive", archived, wal)
+		failing := filepath.Join(f.dir, "failing")
+		f.makeDir(t, failing)
+		require.NoError(t, os.WriteFile(filepath.Join(failing, "sync"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+		output, err := f.runLimited(t, "PATH="+failing+":$PATH", nil, "archive", archived, wal)
+		require.Error(t, err, "a file of an interrupted command may not be on disk")
+		require.Contains(t, output, "cannot write ")
+	})
 	t.Run("because the archive is of another server", func(t *testing.T) {
 		wal := f.entries(t, "wal")[0]
-		f.mustRun(t, "archive", filepath.Join(f.backups, "wal", wal), wal)
 		output, err := f.run(t, nil, "archive", f.script(), wal)
 		require.Error(t, err)
 		require.Contains(t, output, "with another content")
