@@ -136,8 +136,8 @@ func TestAMachineLosesTheFilesOfAProgramThatMoved(t *testing.T) {
 		return contents(t, out)
 	}
 	write()
-	moved := strings.NewReplacer("orders, catalog, tenants]", "tenants]", "orders, events", "orders, catalog, events").Replace(threeMachines)
-	require.NoError(t, os.WriteFile(path, []byte(moved), 0o600))
+	move := strings.NewReplacer("orders, catalog, tenants]", "tenants]", "orders, events", "orders, catalog, events")
+	require.NoError(t, os.WriteFile(path, []byte(move.Replace(threeMachines)), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(out, "a", "notes"), nil, 0o600))
 	files := write()
 	for name := range files {
