@@ -28,14 +28,14 @@ type fixture struct {
 	metrics string
 }
 
-func setup(t *testing.T, lameDuck, drain time.Duration) *fixture {
+func setup(t *testing.T, lameDuck time.Duration) *fixture {
 	t.Helper()
 	metrics := testenv.FreeAddr(t)
 	var log telemetrytest.Log
 	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{MetricsAddr: metrics}, &log)
 	require.NoError(t, err)
 	f := &fixture{metrics: "http://" + metrics, Fixture: gatewaytest.NewWith(t, gatewaytest.Options{
-		Telemetry: tel, Configure: func(cfg *gateway.Config) { cfg.LameDuck, cfg.DrainTimeout = lameDuck, drain },
+		Telemetry: tel, Configure: func(cfg *gateway.Config) { cfg.LameDuck, cfg.DrainTimeout = lameDuck, 0 },
 	})}
 	f.waitForReadiness(t, http.StatusOK)
 	return f
@@ -92,7 +92,7 @@ func (f *fixture) postInFlight(t *testing.T, release <-chan struct{}) <-chan err
 
 func TestDuringShutdownRequestsAreServedAndTheirConnectionsClosed(t *testing.T) {
 	t.Parallel()
-	f := setup(t, time.Second, 0)
+	f := setup(t, time.Second)
 	_, closed, err := f.post(t.Context())
 	require.NoError(t, err)
 	require.False(t, closed)
@@ -110,7 +110,7 @@ func TestDuringShutdownRequestsAreServedAndTheirConnectionsClosed(t *testing.T) 
 
 func TestARequestInFlightIsAnsweredBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	f := setup(t, 0, 0)
+	f := setup(t, 0)
 	release := make(chan struct{})
 	result := f.postInFlight(t, release)
 	f.Shutdown()

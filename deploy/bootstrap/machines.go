@@ -141,7 +141,7 @@ func (m Machine) hostPort(offset int) string {
 }
 
 // Write writes a folder for each machine and returns the number of files by machine. All settings are checked first, as the
-// programs check them. Files of programs that a machine no longer has are removed.
+// programs check them. Files of programs that a machine of the plan no longer has are removed.
 func (p Plan) Write(dir string, from Sources) (map[string]int, error) {
 	all, errs, written := map[string]map[string][]byte{}, []error(nil), map[string]int{}
 	for _, m := range p.Machines {

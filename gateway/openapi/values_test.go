@@ -146,8 +146,8 @@ func TestPatternsOfRequests(t *testing.T) {
 		"PlaceOrderRequest.items":  {bad: []any{[]any{}, []any{object{}, object{}}, nil}},
 		"PlaceOrderRequest.urgent": {good: []any{true, nil}, bad: []any{"true", 1.0}},
 		"Budget.amount": {
-			good: []any{"1500.00", "0.01", "1e2", "1.5E+3", "1.5e+003", "1." + strings.Repeat("0", 88), 1500.0, 9999999999.99},
-			bad:  []any{"-1", "1." + strings.Repeat("0", 89), "1e999", "ten", "1e", 0.0, -1.0, 1e10, nil},
+			good: []any{"1500.00", "0.01", "1e2", "1.5E+3", "1.5e+003", "1." + strings.Repeat("0", 62), 1500.0, 9999999999.99},
+			bad:  []any{"-1", "1." + strings.Repeat("0", 63), "1e999", "ten", "1e", 0.0, -1.0, 1e10, nil},
 		},
 		"Budget.currency": {good: []any{"SEK"}, bad: []any{"sek", "", nil}},
 	} {

@@ -76,13 +76,17 @@ func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// OnNewServer calls f when the client has made a connection and cannot tell that it is to the same process as the one before: the
-// server may have been set back. It must be called before the client is used.
+// OnNewServer calls f when the client has made a connection and cannot tell that it is to the same process as the one before, with
+// the same history of replication: the server may have been set back. It must be called before the client is used.
 func OnNewServer(client *redis.Client, f func()) {
 	var mu sync.Mutex
 	var known string
 	client.Options().OnConnect = func(ctx context.Context, conn *redis.Conn) error {
-		now := runID(conn.Info(ctx, "server").Val())
+		info, err := conn.Info(ctx).Result()
+		if refused := redis.Error(nil); err != nil && !errors.As(err, &refused) {
+			return err // The response may come later.
+		}
+		now := identity(info)
 		mu.Lock()
 		same := now != "" && now == known
 		known = now
@@ -94,14 +98,21 @@ func OnNewServer(client *redis.Client, f func()) {
 	}
 }
 
-// runID returns what Redis calls the process of the server, or nothing.
-func runID(info string) string {
+// identity returns what Redis calls the process of the server and its history, or nothing if it does not say both.
+func identity(info string) string {
+	var process, history string
 	for line := range strings.Lines(info) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); ok {
-			return id
+		switch name, value, _ := strings.Cut(strings.TrimSpace(line), ":"); name {
+		case "run_id":
+			process = value
+		case "master_replid":
+			history = value
 		}
 	}
-	return ""
+	if process == "" || history == "" {
+		return ""
+	}
+	return process + " " + history
 }
 
 // hook implements redis.Hook.

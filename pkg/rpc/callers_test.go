@@ -114,6 +114,23 @@ func TestTheTableOfCallers(t *testing.T) {
 	t.Run("has a row for everybody who has a name", func(t *testing.T) {
 		require.ElementsMatch(t, identity.Names(), slices.Collect(maps.Keys(callers)))
 	})
+	t.Run("keeps sensitive services for the one program that needs them", func(t *testing.T) {
+		for service, only := range map[string]identity.Name{
+			"gifting.privacy.v1.PersonalDataService":       identity.Tenants,
+			"gifting.privacy.v1.RecordEventsService":       identity.Tenants,
+			"gifting.privacy.v1.TenantDataService":         identity.Tenants,
+			"gifting.orders.v1.ClaimsService":              identity.PersonalLinks,
+			"gifting.personallinks.v1.ClaimRecordsService": identity.Orders,
+			"gifting.events.v1.FeedRecordsService":         identity.Orders,
+			"gifting.events.v1.FeedEventsService":          identity.Webhook,
+			"gifting.events.v1.FeedNoticesService":         identity.Gateway,
+			"gifting.common.v1.IdempotencyRegisterService": identity.Gateway,
+			"gifting.personallinks.v1.GiftSiteService":     identity.Gateway,
+			"gifting.catalog.v1.ImportService":             identity.Operator,
+		} {
+			require.Equal(t, []identity.Name{only}, callersOf(service), service)
+		}
+	})
 	t.Run("keeps the operator from records of persons, and the workspace from the catalog and off-boarding", func(t *testing.T) {
 		for service := range callers[identity.Operator].services {
 			require.NotRegexp(t, `gifting\.(orders|personallinks|events|privacy)\.|Privacy`, service)

@@ -12,7 +12,7 @@ const (
 	// askInterval leaves the other half of the lease for a call that is slow.
 	askInterval = VersionLease / 2
 	askTimeout  = VersionLease / 2
-	// maxMomentAge bounds the time between two calls, as ListChanges demands.
+	// maxMomentAge is less than ListChanges demands.
 	maxMomentAge = time.Minute
 	// maxConfirmed is how long a copy is confirmed before it is read anew.
 	maxConfirmed = 10 * time.Minute
@@ -29,9 +29,10 @@ type Copies struct {
 	// asking means that a call is in progress. The last one began at asked.
 	asking bool
 	asked  time.Time
-	// moment is that of the last call that succeeded, and round the number of such calls.
-	moment string
-	round  int64
+	// moment is that of the last call that succeeded, which began at momentAt, and round the number of such calls.
+	moment   string
+	momentAt time.Time
+	round    int64
 }
 
 // Copy is the lease of a copy.
@@ -67,7 +68,7 @@ func (c *Copies) Used(ctx context.Context) {
 	if c.asking || now.Sub(c.asked) < askInterval {
 		return
 	}
-	if now.Sub(c.asked) >= maxMomentAge {
+	if now.Sub(c.momentAt) >= maxMomentAge {
 		c.moment = ""
 	}
 	c.asking, c.asked = true, now
@@ -89,7 +90,7 @@ func (c *Copies) ask(ctx context.Context, since string, at time.Time) {
 func (c *Copies) renew(changes *tenantsv1.ListChangesResponse, at time.Time) {
 	c.mu.Lock()
 	previous := c.round
-	c.moment, c.round = changes.GetUntil(), previous+1
+	c.moment, c.momentAt, c.round = changes.GetUntil(), at, previous+1
 	c.mu.Unlock()
 	if changes.GetAny() {
 		return

@@ -30,7 +30,7 @@ func (d *changesOf) ListChanges(
 ) (*tenantsv1.ListChangesResponse, error) {
 	d.since = append(d.since, req.GetSince())
 	next, err := d.next, d.err
-	time.Sleep(time.Millisecond)
+	time.Sleep(time.Millisecond) //nolint:forbidigo // The clock of the test.
 	return next, err
 }
 
@@ -61,13 +61,13 @@ func (c *cached) read(version int64) tenants.Copy {
 // ask waits until a call is due and has been answered.
 func (c *cached) ask(t *testing.T) {
 	t.Helper()
-	time.Sleep(interval)
+	time.Sleep(interval) //nolint:forbidigo // The clock of the test.
 	c.Used(t.Context())
 	c.answered()
 }
 
 func (c *cached) answered() {
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) //nolint:forbidigo // The clock of the test.
 	synctest.Wait()
 }
 
@@ -107,7 +107,7 @@ func TestWhileACacheIsUsedItAsksTwiceInALease(t *testing.T) {
 		for range 100 {
 			c.Used(t.Context())
 			require.Less(t, c.age(), tenants.VersionLease)
-			time.Sleep(interval / 10)
+			time.Sleep(interval / 10) //nolint:forbidigo // The clock of the test.
 			synctest.Wait()
 		}
 		require.InDelta(t, 11, len(c.directory.since), 1)
@@ -134,7 +134,7 @@ func TestACopyThatWasReadDuringACallIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCached(t)
-		time.Sleep(interval)
+		time.Sleep(interval) //nolint:forbidigo // The clock of the test.
 		c.Used(t.Context())
 		read := c.read(5)
 		c.answered()
@@ -150,7 +150,7 @@ func TestACopyIsNotConfirmedAfterAPauseOrForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCached(t)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) //nolint:forbidigo // The clock of the test.
 		c.directory.next = &tenantsv1.ListChangesResponse{Until: "2", Any: true}
 		c.ask(t)
 		require.Equal(t, []string{"", ""}, c.directory.since)

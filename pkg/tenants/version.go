@@ -32,9 +32,9 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 //
 // A version grows with every change of the tenant or of its keys. A copy is used only while Redis says that its version is the
 // newest; without an answer the tenants service is asked. Redis may answer and refuse writes, as when it is full. So a copy is used
-// for at most the lease, counted from before it was read or Copies renewed it, and a change is answered once its version is in Redis,
-// or else after the lease. Redis may also lose a version that it took, when it is restarted or replaced. So a copy from before that
-// is not used. What is not covered is a Redis that loses a version within the lease and goes on.
+// for at most the lease, counted from before it was read or Copies renewed it, and a change is answered once its version is in
+// Redis, or else after the lease. Redis may also lose a version that it took, when it is restarted or replaced. So a copy from
+// before that is not used. What is not covered is a Redis that loses a version within the lease and goes on.
 type VersionReader struct {
 	client *redis.Client // Nil: no version is known.
 	log    *slog.Logger
@@ -96,8 +96,8 @@ func (r *VersionReader) Published(ctx context.Context, tenants []string) map[str
 	return found
 }
 
-// NewServerAt returns when Redis was last found to be another one than before. A copy that was not confirmed since must not be used,
-// also if Published returned its version.
+// NewServerAt returns when Redis was last found to be another one than before. A copy that was not confirmed since must not be
+// used, also if Published returned its version.
 func (r *VersionReader) NewServerAt() time.Time {
 	return r.opened.Add(time.Duration(r.newServer.Load()))
 }

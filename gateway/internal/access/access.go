@@ -3,10 +3,10 @@
 //
 // The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
 // the tenant's settings. A cached principal is looked up again if Redis has a newer version or does not return one, after its lease
-// unless the tenants service has renewed it (package tenants), and after Redis was restarted or replaced, which may have set it back.
-// So a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not answer, keys that
-// have worked before keep working for Config.KeyStale, as long as Redis takes writes, has no newer version and is not restarted. A
-// gateway without requests for tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks again.
+// unless the tenants service has renewed it (package tenants), and after Redis was restarted or replaced, because it may have been
+// set back. So a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not answer,
+// keys that have worked before keep working for Config.KeyStale, as long as Redis takes writes, has no newer version and is not
+// restarted. A gateway without requests for tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks again.
 package access
 
 import (

@@ -23,8 +23,9 @@ const (
 	// unknownVersion is the version of a tenant's settings if Redis did not return one, or was not queried.
 	unknownVersion = 0
 
-	// lookUpTimeout is long enough for hundreds of new keys at once on a busy machine: without its principal a request cannot go on.
-	lookUpTimeout = 5 * time.Second
+	// lookUpTimeout is long, because without its principal a request cannot go on. It is not longer than the lease: a change whose
+	// version Redis does not take is answered after the lease, and a request of then must not share a look-up from before the change.
+	lookUpTimeout = tenants.VersionLease
 	// shortTimeout is how long a request waits for a look-up if the cached principal may still be used. The look-up goes on, so
 	// that a later request finds its result.
 	shortTimeout = 300 * time.Millisecond

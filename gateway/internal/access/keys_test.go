@@ -185,7 +185,7 @@ func TestAPrincipalThatIsConfirmedIsNotLookedUp(t *testing.T) {
 	require.Eventually(t, func() bool { // The first call for changes confirms nothing.
 		f.know(t, tenants.VersionLease/2)
 		f.copies.Used(t.Context())
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // The call is answered in the background.
 		f.now = f.now.Add(tenants.VersionLease / 2)
 		p, age, _ = f.cached("h")
 		return age < tenants.VersionLease
@@ -346,7 +346,7 @@ func TestANewKeyWaitsForASlowDirectoryAlsoAfterAFailure(t *testing.T) {
 	require.Error(t, err)
 	f.Fail(nil)
 	f.OnCall(func(context.Context, proto.Message) error {
-		time.Sleep(2 * shortTimeout)
+		time.Sleep(2 * shortTimeout) //nolint:forbidigo // The directory is slow.
 		return nil
 	})
 	_, err = f.fetch(t.Context(), "slow", 0)

@@ -28,6 +28,10 @@ func TestAnUnknownFaultIsRefusedWithAllThatThereAre(t *testing.T) {
 	require.Equal(t, []any{fieldError("Sandbox-Fault", "invalid", "must be one of 429, 500, 503, timeout, lost, in-progress")},
 		got.Parsed["errors"])
 	require.Empty(t, got.Header.Get("Sandbox"))
+
+	got = gatewaytest.New(t).Do("POST", "/orders:validate", anOrder, "Sandbox-Fault", "in-progress")
+	require.Equal(t, []any{fieldError("Sandbox-Fault", "invalid", "in-progress is only for requests that need an Idempotency-Key")},
+		got.Parsed["errors"])
 }
 
 func TestAForcedAnswerCountsAsARequest(t *testing.T) {

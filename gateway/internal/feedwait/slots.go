@@ -18,8 +18,8 @@ const (
 	// margin is added to a call's wait to get the time after which Redis frees its slot in any case. It leaves time to answer the
 	// call. Only a slot that was not released, for instance after a crash, is freed this way.
 	margin = 15 * time.Second
-	// maxLifetime is that of the slot of the longest wait.
-	maxLifetime = 30*time.Second + margin
+	// maxLifetime is longer than that of the slot of the longest wait.
+	maxLifetime = time.Minute
 )
 
 // acquireScript takes a slot for an API key and returns 1, or 0 if all are taken. KEYS[1] is the sorted set of the API key's slots,

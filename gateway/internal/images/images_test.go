@@ -75,6 +75,7 @@ func TestRangesOfImages(t *testing.T) {
 		"bytes=0-1,3-4":                {200, "bytes", ""},
 		"bytes=+1-2":                   {200, "bytes", ""},
 		"items=0-1":                    {200, "bytes", ""},
+		"bytes= 0-1":                   {200, "bytes", ""},
 	} {
 		got := f.image("GET", "Range", header)
 		require.Equal(t, want.status, got.Status, header)

@@ -22,7 +22,7 @@ const (
 	// A partition without a row has offset -1.
 	moveOffset = `INSERT INTO feed_writers AS w (kafka_partition, next_offset, last_day)
 SELECT $1, $3, (SELECT coalesce(max(last_day), 'epoch') FROM feed_writers)
- WHERE $2 < 0 OR EXISTS (SELECT FROM feed_writers WHERE kafka_partition = $1)
+ WHERE $2::bigint < 0 OR EXISTS (SELECT FROM feed_writers WHERE kafka_partition = $1)
 ON CONFLICT (kafka_partition) DO UPDATE SET next_offset = excluded.next_offset, last_id = '', last_time = NULL
 WHERE w.next_offset = $2`
 )

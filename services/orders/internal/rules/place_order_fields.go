@@ -219,7 +219,7 @@ func checkAnswers(answers []*ordersv1.CustomFieldAnswer, definitions []*tenantsv
 // maxDecimal characters needs an exponent of three digits.
 var decimalText = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?0*[0-9]{1,2})?$`)
 
-const maxDecimal = 90
+const maxDecimal = 64
 
 // budgetLimit is the smallest amount that is too large for a custom budget.
 var budgetLimit = decimal.New(1, 10)

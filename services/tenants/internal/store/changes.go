@@ -25,13 +25,14 @@ type Changes struct {
 const maxChanges = 1000
 
 // A moment is the server and the oldest transaction that was in progress. A change that a statement at that moment did not see is
-// of this transaction or of a later one, which is in xmin: every change of a tenant or of its keys updates the row of the tenant.
-// age() compares transactions that are less than two thousand million apart.
+// of this transaction or of a later one, which is in xmin: every change of a tenant or of its keys updates the row of the tenant. A
+// transaction that stays in progress, in any database of the server, makes the list longer. age() is negative for rows that changed
+// more than two thousand million transactions ago.
 const selectChanges = `WITH moment AS MATERIALIZED (
   SELECT ` + postgres.ServerStart + ` AS server, pg_snapshot_xmin(pg_current_snapshot())::text AS oldest
 )
 SELECT m.server, m.oldest, t.id::text, t.version
-  FROM moment m LEFT JOIN tenants t ON m.server = $1 AND age(t.xmin) <= age($2::text::xid8::xid)
+  FROM moment m LEFT JOIN tenants t ON m.server = $1 AND age(t.xmin) BETWEEN 0 AND age($2::text::xid8::xid)
  LIMIT $3`
 
 // ChangesSince returns the tenants that have changed since an earlier moment. What is not such a moment of this server is one

@@ -38,13 +38,14 @@ func since(t *testing.T, s *store.Store, moment string) store.Changes {
 	return changes
 }
 
-// quietMoment returns a moment since which no tenant has changed. Transactions of other tests delay it, also those in other databases.
+// quietMoment returns a moment since which no tenant has changed. Transactions of other tests delay it, also in other databases.
 func quietMoment(t *testing.T, s *store.Store) (moment string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		moment = since(t, s, "").Until
-		return len(since(t, s, moment).Versions) == 0
-	}, time.Minute, 10*time.Millisecond)
+		changes := since(t, s, moment)
+		return !changes.Any && len(changes.Versions) == 0
+	}, 5*time.Minute, 10*time.Millisecond)
 	return moment
 }
 

@@ -119,7 +119,7 @@ func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	f.requireChange(lookedUp, 1, 2)
 }
 
-func TestEndpointsThatAreConfirmedAreNotLookedUp(t *testing.T) {
+func TestEndpointsAreLookedUpOnceTheirLeaseEnds(t *testing.T) {
 	t.Parallel()
 	f := setupWithRedis(t)
 	f.subscribe(1)

@@ -29,7 +29,7 @@ LIMIT 1`
 
 	// A partition without a row has offset -1.
 	moveOffset = `INSERT INTO fan_out_offsets AS o (kafka_partition, next_offset)
-SELECT $1, $3 WHERE $2 < 0 OR EXISTS (SELECT FROM fan_out_offsets WHERE kafka_partition = $1)
+SELECT $1, $3 WHERE $2::bigint < 0 OR EXISTS (SELECT FROM fan_out_offsets WHERE kafka_partition = $1)
 ON CONFLICT (kafka_partition) DO UPDATE SET next_offset = excluded.next_offset, last_id = '', last_time = NULL
 WHERE o.next_offset = $2`
 )
@@ -44,7 +44,7 @@ func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafk
 	stored := kafka.Stored{Next: never}
 	var last *time.Time
 	err := o.pool.QueryRow(ctx, adoptOffset, partition, reached).Scan(&stored.Next, &stored.LastID, &last, &stored.Emptied)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	if err != nil && (reached >= 0 || !errors.Is(err, pgx.ErrNoRows)) { // Another reader may have made the row just now.
 		return stored, fmt.Errorf("read stored offset: %w", err)
 	}
 	if last != nil {

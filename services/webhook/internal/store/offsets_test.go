@@ -50,6 +50,8 @@ func TestStoredOffsets(t *testing.T) {
 		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, -1))
 		require.ErrorIs(t, Offsets{f.Store}.Move(t.Context(), 0, -1, 80), errMoved)
 		require.ErrorIs(t, Offsets{f.Store}.Move(t.Context(), 1, 70, 80), errMoved)
+		require.NoError(t, Offsets{f.Store}.Move(t.Context(), 0, 70, 3_000_000_000))
+		require.NoError(t, Offsets{f.Store}.Move(t.Context(), 0, 3_000_000_000, 70))
 	})
 
 	t.Run("begin at the oldest message if the group has not committed", func(t *testing.T) {
