@@ -6,7 +6,8 @@
 // unless the tenants service has renewed it (package tenants), and after Redis was restarted or replaced, because it may have been
 // set back. So a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not answer,
 // keys that have worked before keep working for Config.KeyStale, as long as Redis takes writes, has no newer version and is not
-// restarted. A gateway without requests for tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks again.
+// restarted. A gateway without requests for tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks
+// again.
 package access
 
 import (
