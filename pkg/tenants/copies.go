@@ -60,7 +60,7 @@ func (c *Copies) Begin() Copy {
 	return Copy{ConfirmedAt: now, readAt: now, round: c.round}
 }
 
-// Used tells that the cache is in use. It does not wait.
+// Used is to be called whenever the cache is used. It does not wait.
 func (c *Copies) Used(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
