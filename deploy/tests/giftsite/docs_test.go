@@ -131,6 +131,7 @@ func (b *browser) testReference(t *testing.T, site, scheme, key string) {
 	const button = `[...document.querySelectorAll(".show-api-client-button")].find((b) => b.innerText.includes("post /webhooks:test"))`
 	b.await(t, button+" !== undefined")
 	b.awaitText(t, "Send a test event")
+	b.await(t, `document.getAnimations().length === 0`) // The page fades to the colours of its scheme.
 	b.inspect(t, "3-try-"+scheme)
 	b.do(t, chromedp.Evaluate[chromedp.Void](button+".click()"))
 	const token = `[role="dialog"] input[placeholder="Token"]`
