@@ -76,8 +76,9 @@ func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
 	return nil
 }
 
-// OnNewServer calls f when the client has made a connection and cannot tell that it is to the same process as the one before, with
-// the same history of replication: the server may have been set back. It must be called before the client is used.
+// OnNewServer calls f when the client has made a connection, unless it is to the same process as the one before, with the same
+// history of replication. Another server, or one that does not say what it is, may have been set back. It must be called before the
+// client is used.
 func OnNewServer(client *redis.Client, f func()) {
 	var mu sync.Mutex
 	var known string

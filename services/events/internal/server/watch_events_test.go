@@ -142,7 +142,7 @@ func TestWhoMayNotWatch(t *testing.T) {
 		"a client": {func(r *eventsv1.WatchEventsRequest) {
 			r.Actor = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "client-1"}
 		}, problem.InsufficientScope},
-		"nobody":           {func(r *eventsv1.WatchEventsRequest) { r.Actor = nil }, problem.InvalidRequest},
+		"no actor":         {func(r *eventsv1.WatchEventsRequest) { r.Actor = nil }, problem.InvalidRequest},
 		"no tenant":        {func(r *eventsv1.WatchEventsRequest) { r.TenantId = "x" }, problem.InvalidRequest},
 		"a made-up cursor": {func(r *eventsv1.WatchEventsRequest) { r.After = proto.String("x") }, problem.InvalidRequest},
 		"both beginnings": {func(r *eventsv1.WatchEventsRequest) {

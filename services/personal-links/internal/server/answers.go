@@ -67,7 +67,7 @@ func (s *Server) eraseAnswers(ctx context.Context, keyIDs []int32, linkIDs, reje
 			return false, fmt.Errorf("open answer: %w", err)
 		}
 		// Every answer has either one link or the results of a batch, but does not say which. Decoded as the wrong type, it has no
-		// link with one of the ids, and nobody who was rejected.
+		// link with one of the ids and no rejected recipient.
 		one, batch := &linksv1.CancelPersonalLinkResponse{}, &linksv1.CreatePersonalLinksResponse{}
 		var erased *sealed
 		if proto.Unmarshal(plain, one) == nil && eraseLink(one.GetLink(), linkIDs) {
