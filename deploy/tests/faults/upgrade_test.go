@@ -270,11 +270,16 @@ func withoutPassed(output string) string {
 // requireConformance runs the checks that the release has for its requirements.
 func (u *upgrade) requireConformance(t *testing.T) {
 	t.Helper()
-	args := []string{"test", "-v", "-count=1", "-timeout=10m", "-run=^TestPlatform$"}
+	var skipped []string
 	if orders := u.of(identity.Orders); orders[0].runs(u.newer) != orders[1].runs(u.newer) {
 		// It compares two answers to an invalid order. Those of two versions may list other errors.
-		args = append(args, "-skip=^TestPlatform$/^dry_run$/^DRY-12")
+		skipped = append(skipped, "^TestPlatform$/^dry_run$/^DRY-12")
 	}
+	if slices.ContainsFunc(u.of(identity.Gateway), func(i *instance) bool { return !i.runs(u.newer) }) {
+		// A gateway of 1.0.0 answers 503 if a new key is first used by hundreds of calls at once and its look-up takes two seconds.
+		skipped = append(skipped, "^TestPlatform$/^stock$/^CHO-40")
+	}
+	args := []string{"test", "-v", "-count=1", "-timeout=10m", "-run=^TestPlatform$", "-skip=" + strings.Join(skipped, "|")}
 	run := exec.CommandContext(t.Context(), "go", append(args, ".")...)
 	run.Dir = filepath.Join(u.older.sources, "deploy", "tests", "conformance")
 	run.Env = os.Environ()
