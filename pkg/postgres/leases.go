@@ -14,7 +14,7 @@ import (
 
 const (
 	// balanceInterval is how often a process looks for tasks that are free, and for processes that have joined. It is most of the time
-	// for which a task waits when its process ends.
+	// for which a task waits when its process crashes; that of one that ends in order is taken at once.
 	balanceInterval = 500 * time.Millisecond
 	// aloneInterval is the same while no other process takes part. One that joins waits at most this long for its share to be freed.
 	aloneInterval = time.Second
@@ -70,24 +70,15 @@ func (l Leases) runSession(ctx context.Context, count int, task func(ctx context
 	if err := s.join(ctx); err != nil {
 		return err
 	}
-	for {
+	for ctx.Err() == nil {
 		if err := s.balance(ctx); err != nil {
 			return err
 		}
-		interval := balanceInterval
-		if s.members == 1 {
-			interval = aloneInterval
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case number := <-s.ended:
-			if err := s.release(ctx, number); err != nil {
-				return err
-			}
-		case <-time.After(interval):
+		if err := s.wait(ctx); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // leaseSession is a session that holds leases, and the tasks that run meanwhile.
@@ -109,9 +100,44 @@ type leaseSession struct {
 // memberLock is the number of a lock that all processes share, by which they know of each other. It is never that of a task.
 const memberLock = -1
 
+// releasesChannel is the notification channel on which processes learn that one has released a lease.
+const releasesChannel = "gifting_leases"
+
 // join makes the process a member, to which tasks are given.
 func (s *leaseSession) join(ctx context.Context) error {
+	within, cancel := withinSession(ctx)
+	defer cancel()
+	if _, err := s.conn.Exec(within, "LISTEN "+releasesChannel); err != nil {
+		return fmt.Errorf("listen for leases: %w", err)
+	}
 	return s.exec(ctx, "SELECT pg_advisory_lock_shared($1, $2)", memberLock)
+}
+
+// wait returns when the tasks may have to be divided again: one of them has returned, a process has released a lease, or nothing
+// happened for the interval. It fails if the session breaks.
+func (s *leaseSession) wait(ctx context.Context) error {
+	interval := balanceInterval
+	if s.members == 1 {
+		interval = aloneInterval
+	}
+	waiting, stop := context.WithTimeout(ctx, interval)
+	defer stop()
+	released := make(chan error, 1)
+	go func() {
+		_, err := s.conn.WaitForNotification(waiting)
+		released <- err
+	}()
+	select {
+	case number := <-s.ended:
+		stop()
+		<-released // The connection is used by one goroutine at a time.
+		return s.release(ctx, number)
+	case err := <-released:
+		if err != nil && waiting.Err() == nil {
+			return fmt.Errorf("wait for leases: %w", err)
+		}
+		return nil
+	}
 }
 
 func (s *leaseSession) exec(ctx context.Context, statement string, number int) error {
@@ -266,7 +292,7 @@ func (s *leaseSession) release(ctx context.Context, number int) error {
 	s.running[number]()
 	delete(s.running, number)
 	delete(s.stopping, number)
-	return s.exec(ctx, "SELECT pg_advisory_unlock($1, $2)", number)
+	return s.exec(ctx, "SELECT pg_advisory_unlock($1, $2), pg_notify('"+releasesChannel+"', '')", number)
 }
 
 // stopAll ends all tasks, and returns when they have returned. A task that takes long does not delay the release of others.

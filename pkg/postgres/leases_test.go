@@ -198,3 +198,41 @@ func TestTheServerEndsALockSessionThatIsNotUsed(t *testing.T) {
 	_, err = conn.WaitForNotification(t.Context())
 	require.ErrorContains(t, err, "idle-session timeout")
 }
+
+// A process that releases a lease notifies the others, and each of them then looks for free tasks, although its interval is not over.
+func TestAReleaseIsNoticedAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newLeaseholders(t)
+	conn, err := pgx.Connect(t.Context(), l.url)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(context.WithoutCancel(t.Context()))) }()
+	_, err = conn.Exec(t.Context(), "LISTEN gifting_leases")
+	require.NoError(t, err)
+	stopFirst := l.start("first")
+	l.awaitShares(12)
+	stopFirst()
+	within, cancel := context.WithTimeout(t.Context(), leasePatience)
+	defer cancel()
+	for range 12 {
+		_, err := conn.WaitForNotification(within)
+		require.NoError(t, err)
+	}
+	l.start("second")
+	l.awaitShares(12)
+	var last, looked time.Time
+	look := func() {
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT query_start FROM pg_stat_activity JOIN pg_locks USING (pid)
+WHERE locktype = 'advisory' AND datname = current_database() LIMIT 1`).Scan(&looked))
+	}
+	deadline := time.Now().Add(leasePatience)
+	for n := range 100 { // More than the intervals in that time.
+		look()
+		last = looked
+		_, err := conn.Exec(t.Context(), "NOTIFY gifting_leases")
+		require.NoError(t, err)
+		for looked.Equal(last) {
+			require.True(t, time.Now().Before(deadline), "%d notifications", n)
+			look()
+		}
+	}
+}
