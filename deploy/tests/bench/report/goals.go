@@ -113,6 +113,8 @@ func changes() []Goal {
 		atMost("BesideManyDeadEndpoints", "with/without", "p99 beside many dead endpoints, of that alone", 1.5),
 		atMost("BesideReplay", "with/without", "p99 beside a replay to a dead endpoint, of that without", 2),
 		atMost("BesideBackup", "with/without", "p50 beside a backup, of that without", 2),
+		atMost("RollOut/rate=20", "first/later", "p99 in the first minute of a roll-out at 20/s, of that later", 2),
+		atMost("RollOut/rate=200", "first/later", "p99 in the first minute of a roll-out at 200/s, of that later", 2),
 	}
 	// The floor is what minimal programs with the same hops need.
 	for _, at := range []struct {
