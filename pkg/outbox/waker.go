@@ -109,7 +109,7 @@ const (
 	shortGap = 3 * time.Millisecond
 	// Gaps grow with the number of changes, from a thousand changes a second on.
 	gapPerChange = time.Millisecond
-	// retryGap follows a notification that failed. The relay's heartbeat is not much slower.
+	// retryGap follows a notification that failed.
 	retryGap = 200 * time.Millisecond
 	// longGap is small compared with the SLO: a change is in the feed within 30 ms.
 	longGap = 12 * time.Millisecond

@@ -30,8 +30,9 @@ import (
 const (
 	// confirmInterval is how often rows leave the outboxes. Each time costs the broker a request for each partition.
 	confirmInterval = 5 * time.Second
-	// heartbeatInterval is how often the relay reads the outboxes if nothing happens.
-	heartbeatInterval = time.Second
+	// heartbeatInterval is how often the relay reads the outboxes if nothing happens. Each time costs a transaction in each of them. A
+	// change waits so long only if its service ended between the commit and the notification.
+	heartbeatInterval = 3 * time.Second
 	// feedLeases is the class of the advisory locks by which the instances divide the partitions of the topic.
 	feedLeases = 0x66656564
 )
