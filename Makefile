@@ -426,15 +426,16 @@ chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API 
 # installs the tools of six languages.
 CLIENTS := $(LOCAL)/clients
 .PHONY: clients
-clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby mono ## Generate clients of the OpenAPI document for TypeScript, Python, Go, PHP and Java, compile them strictly, and use them; verify webhooks in eight languages
-	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
-	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
+clients: $(CLIENTS)/typescript/node_modules/.complete $(CLIENTS)/csharp/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby mono ## Generate clients of the OpenAPI document for TypeScript, Python, Go, PHP, Java and C#, compile them strictly, and use them; verify webhooks in eight languages
+	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs
+	@for folder in typescript csharp; do ln -s $(CLIENTS)/$$folder/node_modules $(CLIENTS)/programs/$$folder/node_modules; done
+	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/typescript/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
 		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^Test(GeneratedClients|Verifiers|Receivers)$$' ./deploy/tests/clients
 
-$(CLIENTS)/node_modules/.complete: deploy/tests/clients/typescript/package.json deploy/tests/clients/typescript/package-lock.json | node
-	@mkdir -p $(CLIENTS)
-	@cp $^ $(CLIENTS)
-	@cd $(CLIENTS) && npm ci --no-audit --no-fund
+$(CLIENTS)/%/node_modules/.complete: deploy/tests/clients/%/package.json deploy/tests/clients/%/package-lock.json | node
+	@mkdir -p $(CLIENTS)/$*
+	@cp $^ $(CLIENTS)/$*
+	@cd $(CLIENTS)/$* && npm ci --no-audit --no-fund
 	@touch $@
 
 $(CLIENTS)/venv/.complete: deploy/tests/clients/python/requirements.txt | python
@@ -528,7 +529,7 @@ vulnerabilities: $(BIN)/govulncheck | node ## Look for known vulnerabilities in 
 		echo "govulncheck: $$module"; \
 		$(BIN)/govulncheck -C "$$module" ./... || failed="$$failed $$module"; \
 	done; \
-	for package in $(SDK_TYPESCRIPT) deploy/tests/clients/typescript; do \
+	for package in $(SDK_TYPESCRIPT) deploy/tests/clients/typescript deploy/tests/clients/csharp; do \
 		echo "npm audit: $$package"; \
 		npm --prefix "$$package" audit --package-lock-only --audit-level=high || failed="$$failed $$package"; \
 	done; \
@@ -699,12 +700,15 @@ php-and-ruby:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends php-cli php-curl php-guzzlehttp-guzzle ruby; \
 	}
 
-# It compiles and runs the verifier in C#, which uses only what .NET has too.
+# It compiles and runs the verifier and the client in C#, which use only what .NET has too. Of the
+# libraries, one stands for all. Newtonsoft.Json needs System.Data.
 .PHONY: mono
 mono:
-	@command -v mcs >/dev/null && command -v mono >/dev/null || { \
+	@command -v mcs >/dev/null && command -v mono >/dev/null && gacutil -l System.ComponentModel.DataAnnotations | grep '^System' >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Mono with its C# compiler mcs" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mono-mcs; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mono-mcs \
+			libmono-system-componentmodel-dataannotations4.0-cil libmono-system-data4.0-cil libmono-system-net-http4.0-cil \
+			libmono-system-runtime-serialization4.0-cil; \
 	}
 
 # promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.

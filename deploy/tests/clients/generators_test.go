@@ -40,6 +40,14 @@ var generators = []generator{
 		"php main.php", "pom.xml", "pom.xml",
 	},
 	{"openapi-generator", "java", "mvn -q -B compile", "java -cp 'target/classes:target/lib/*' clients.Main", "pom.xml", "pom.xml"},
+	{
+		// A variable of the generated code is never used, which is 219.
+		"openapi-generator for C#", "csharp", "cp node_modules/nswag/bin/binaries/Win/Newtonsoft.Json.dll . && " +
+			"mcs -langversion:latest -warn:4 -warnaserror -nowarn:219 -out:program.exe " +
+			"-r:Newtonsoft.Json.dll,System.Net.Http,System.Runtime.Serialization,System.ComponentModel.DataAnnotations " +
+			"-recurse:'client/src/*.cs' Program.cs",
+		"mono program.exe", "pom.xml", "pom.xml",
+	},
 }
 
 func TestGeneratedClients(t *testing.T) {
