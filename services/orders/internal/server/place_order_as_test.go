@@ -85,15 +85,36 @@ func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	f.catalog.stock = 1
 	held := f.campaignOrder(t)
 	ofAnotherTenant := placeAs(operator(), held.GetId(), request(""))
-	ofAnotherTenant.TenantId = otherBrand
-	f.tenants.SetTenant(&tenantstest.Settings{
-		Tenant: &tenantsv1.Tenant{Id: otherBrand, Currency: "SEK"}, Brands: []*tenantsv1.Brand{{Id: brandID}},
-	})
+	ofAnotherTenant.TenantId = withOtherTenant(f)
 	_, err := f.PlaceOrderAs(t.Context(), ofAnotherTenant)
 	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 	require.Equal(t, 1, f.count(t, "orders"))
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Zero(t, f.catalog.unitsLeft())
+}
+
+// An order that a key placed, and that holds no unit, does not make its id spent for another tenant.
+func TestAnOrderIsCancelledWithoutReturningTheUnitOfAnotherTenant(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	f.catalog.stock = 1
+	withoutUnit := f.placeOne(t, newID())
+	ofAnotherTenant := placeAs(operator(), withoutUnit.GetId(), campaignRequest(""))
+	ofAnotherTenant.TenantId = withOtherTenant(f)
+	_, err := f.PlaceOrderAs(t.Context(), ofAnotherTenant)
+	require.NoError(t, err)
+	_, err = f.CancelOrder(f.keyContext(t, ""), &ordersv1.CancelOrderRequest{OrderId: withoutUnit.GetId(), Reason: "x"})
+	require.NoError(t, err)
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
+	require.Zero(t, f.catalog.unitsLeft())
+}
+
+// withOtherTenant adds a tenant with the same brand, and returns its id.
+func withOtherTenant(f *fixture) string {
+	f.tenants.SetTenant(&tenantstest.Settings{
+		Tenant: &tenantsv1.Tenant{Id: otherBrand, Currency: "SEK"}, Brands: []*tenantsv1.Brand{{Id: brandID}},
+	})
+	return otherBrand
 }
 
 func TestNobodyPlacesAnOrderForAnOffboardedTenant(t *testing.T) {

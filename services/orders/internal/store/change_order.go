@@ -31,7 +31,7 @@ type Action[R proto.Message] struct {
 
 const (
 	// A separate statement, so that it sees what the previous holder of the lock committed.
-	selectHold = `SELECT order_id FROM reservation_outcomes WHERE outcome = 'PLACED' AND order_id =
+	selectHold = `SELECT order_id FROM reservation_outcomes WHERE tenant_id = $1 AND outcome = 'PLACED' AND order_id =
   (SELECT COALESCE(stock_hold_id, id) FROM orders WHERE tenant_id = $1 AND id = $2)`
 
 	eraseDetailsOf = `UPDATE orders SET details_sealed = '', details_erased_at = now()
