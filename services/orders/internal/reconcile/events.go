@@ -193,7 +193,9 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 		switch {
 		case !at.Equal(before[id]):
 			// It changes now, so its events are on their way.
-		case !exists && known:
+		case !exists && !known:
+			// It was listed, and has been erased with its tenant since.
+		case !exists:
 			d.Kind = EventNoOrder
 			r.add(ctx, d, nil)
 		case last.at > at.UnixMicro():

@@ -202,6 +202,16 @@ SELECT gen_random_uuid(), 'order.updated', gen_random_uuid(), gen_random_uuid(),
 	require.Equal(t, []store.EventInOutbox{{OrderID: other, Confirmed: true}}, found)
 }
 
+func TestAnOrderThatIsErasedAfterItWasListedIsNoDifference(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, outbox.Migrations(), store.Migrations())
+	r := &run{Deps: Deps{Store: store.New(pool, nil, nil), Feed: &others{}}, pace: newPacer(1000, nil), report: &Report{}}
+	defer r.pace.ticker.Stop()
+	f := &feed{tenantID: uuid.NewString(), newest: map[uuid.UUID]newest{}}
+	require.NoError(t, r.checkEvents(t.Context(), f, ids(1)))
+	require.Empty(t, r.report.Differences)
+}
+
 func ids(n int) (list []string) {
 	for i := range n {
 		list = append(list, fmt.Sprintf("0198f2e4-0000-7000-8000-%012d", i))
