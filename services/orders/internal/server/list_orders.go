@@ -74,10 +74,13 @@ func checkSearch(req *ordersv1.SearchOrdersRequest, errs *fields.Errors) {
 	if req.Status != nil && !slices.Contains(rules.Statuses(), req.GetStatus()) {
 		errs.Add("status", problem.FieldInvalid, "must be a status of an order")
 	}
+	// The orders of all tenants that have a status are too many to look for a brand, a campaign or an external id among them.
+	onlyStatus := req.Status != nil && req.ExternalOrderId == nil && req.BrandId == nil && req.CampaignId == nil
 	everywhere := req.GetActor().GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT &&
-		(req.Reference != nil || req.Status != nil)
+		(req.Reference != nil || onlyStatus)
 	if req.TenantId == nil && !everywhere {
-		errs.Add("tenantId", problem.FieldRequired, "is required; the operator may leave it out with a reference or a status")
+		errs.Add("tenantId", problem.FieldRequired,
+			"is required; the operator may leave it out with a reference, or with a status and no other filter than times")
 	}
 	req.TenantId = errs.OptionalUUID("tenantId", req.TenantId)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)

@@ -45,8 +45,9 @@ func TestOrdersAreFoundByTheirFields(t *testing.T) {
 		"by a long reference":          {&ordersv1.SearchOrdersRequest{Reference: new(strings.Repeat("å", 5000))}, nil},
 		"by an external id of no text": {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: new("\xff")}, nil},
 		"by brand":                     {&ordersv1.SearchOrdersRequest{TenantId: tenant, BrandId: new(otherBrand)}, nil},
-		"by campaign": {
-			&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum(), CampaignId: new(campaignID)}, []int{4},
+		"by campaign":                  {&ordersv1.SearchOrdersRequest{TenantId: new(otherBrand), CampaignId: new(campaignID)}, []int{4}},
+		"by reference and campaign, of every tenant": {
+			&ordersv1.SearchOrdersRequest{Reference: new(orders[4].GetReference()), CampaignId: new(campaignID)}, []int{4},
 		},
 		"by time": {&ordersv1.SearchOrdersRequest{
 			TenantId: tenant, PlacedFrom: since(2), PlacedBefore: since(4),
@@ -102,6 +103,15 @@ func TestInvalidSearchesAreRefused(t *testing.T) {
 		"of every tenant by the team": {
 			&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest,
 		},
+		"by status and external id, of every tenant": {&ordersv1.SearchOrdersRequest{
+			Actor: operator(), Status: sentStatus.Enum(), ExternalOrderId: new("o-1"),
+		}, problem.InvalidRequest},
+		"by status and brand, of every tenant": {&ordersv1.SearchOrdersRequest{
+			Actor: operator(), Status: sentStatus.Enum(), BrandId: new(brandID),
+		}, problem.InvalidRequest},
+		"by status and campaign, of every tenant": {&ordersv1.SearchOrdersRequest{
+			Actor: operator(), Status: sentStatus.Enum(), CampaignId: new(campaignID),
+		}, problem.InvalidRequest},
 		"of another tenant by the team": {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.NotFound},
 		"by a client":                   {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
 	} {

@@ -1739,7 +1739,8 @@ func (x *DeliveryDetails) GetCustomFields() []*CustomFieldAnswer {
 type SearchOrdersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Actor *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
-	// Optional for the operator, who must then send a reference or a status. Required for all others.
+	// Required, except that the operator may search the orders of all tenants: with a reference, or with a status and no other
+	// filter than placed_from and placed_before.
 	TenantId        *string      `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3,oneof" json:"tenant_id,omitempty"`
 	Reference       *string      `protobuf:"bytes,3,opt,name=reference,proto3,oneof" json:"reference,omitempty"`
 	ExternalOrderId *string      `protobuf:"bytes,4,opt,name=external_order_id,json=externalOrderId,proto3,oneof" json:"external_order_id,omitempty"`
