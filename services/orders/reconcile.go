@@ -32,7 +32,8 @@ const reconcileShort = "compare the orders with stock, links and feed after a re
 const reconcileHelp = `usage: orders reconcile [flags]
 
 Compares the orders with the stock that catalog holds, with the claimed personal links, and with the
-events in the feed. Without --repair it changes nothing. It is safe while the platform runs.
+events in the feed. Messages on orders and their events are not compared. Without --repair it changes
+nothing. It is safe while the platform runs.
 
 With --repair it repairs what has one right outcome, and says what is left for a person. It may be
 stopped and run again at any time. It repairs nothing if so much differs that a database may be empty or

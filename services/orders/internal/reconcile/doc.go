@@ -5,6 +5,9 @@
 // feed, page by page and at a bounded rate. Both sides of a comparison are sorted by the same key, so it merges them and needs
 // little memory. Of the feed it remembers the newest event of each order of one tenant.
 //
+// Messages and their events are not compared: a message changes neither the version of its order nor the time of its last change.
+// So a lost message or a lost event of one is no difference.
+//
 // # Safe while the platform runs
 //
 // A page is old when it has been compared with another. So what differs is read again, and counts only if it still differs:
