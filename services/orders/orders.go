@@ -142,7 +142,7 @@ func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ri
 
 // addPeriodicWork adds what reconciles reservations, and what erases and deletes by age.
 func addPeriodicWork(s *service.Service, cfg Config, orders *store.Store, reconciler *reservations.Reconciler) {
-	erasing := retention.New(retention.Deps{Store: orders}, retention.Config{
+	erasing := retention.New(orders, retention.Config{
 		Details: cfg.DetailsRetention, Open: cfg.OpenRetention, Audit: cfg.AuditRetention,
 	})
 	s.Add(

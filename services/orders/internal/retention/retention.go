@@ -12,13 +12,6 @@ import (
 
 const batch = 1000
 
-// Deps are what retention works with.
-type Deps struct {
-	Store *store.Store
-	// Clock is for tests. Nil is the database's clock, so that an instance with a wrong clock erases nothing too early.
-	Clock func() time.Time
-}
-
 // Config of the retention.
 type Config struct {
 	// Details is how long delivery details are kept after the completion or cancellation of their order.
@@ -29,28 +22,25 @@ type Config struct {
 	Audit time.Duration
 }
 
-// Retention erases and deletes. Several instances share the work.
+// Retention erases and deletes. Several instances share the work. The database's clock decides what is old enough, so an instance with
+// a wrong clock erases nothing too early.
 type Retention struct {
-	deps Deps
-	cfg  Config
+	orders *store.Store
+	cfg    Config
 }
 
 // New makes a retention.
-func New(deps Deps, cfg Config) *Retention { return &Retention{deps: deps, cfg: cfg} }
+func New(orders *store.Store, cfg Config) *Retention { return &Retention{orders: orders, cfg: cfg} }
 
 // Sweep erases and deletes everything that is due, later by the lag of the retention clock.
 func (r *Retention) Sweep(ctx context.Context, lag time.Duration) error {
-	var now *time.Time
-	if r.deps.Clock != nil {
-		now = new(r.deps.Clock())
-	}
 	return errors.Join(
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return r.deps.Store.EraseDetails(ctx, now, r.cfg.Details+lag, limit)
+			return r.orders.EraseDetails(ctx, r.cfg.Details+lag, limit)
 		}),
-		r.closeStale(ctx, now, lag),
+		r.closeStale(ctx, lag),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return r.deps.Store.DeleteAudit(ctx, now, r.cfg.Audit+lag, limit)
+			return r.orders.DeleteAudit(ctx, r.cfg.Audit+lag, limit)
 		}),
 	)
 }

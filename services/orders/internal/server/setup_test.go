@@ -209,14 +209,10 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// sweep runs the retention at the given time; the zero time is the database's clock.
+// sweep runs the retention as if it were the given time: the lag moves its limits.
 func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error {
 	t.Helper()
-	deps := retention.Deps{Store: f.store}
-	if !at.IsZero() {
-		deps.Clock = func() time.Time { return at }
-	}
-	return retention.New(deps, cfg).Sweep(t.Context(), 0)
+	return retention.New(f.store, cfg).Sweep(t.Context(), time.Since(at))
 }
 
 // event is a row of the outbox, opened.

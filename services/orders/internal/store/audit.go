@@ -143,26 +143,26 @@ func (s *Store) QueueClaimHistory(b *pgx.Batch, tenantID, orderID string, into *
 const (
 	// The last change of a completed or cancelled order is its completion or cancellation. A reopened order has another status
 	// and is skipped.
-	eraseDetails = `UPDATE orders SET details_sealed = '', details_erased_at = COALESCE($1::timestamptz, now())
+	eraseDetails = `UPDATE orders SET details_sealed = '', details_erased_at = now()
 WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM orders
   WHERE status IN ('COMPLETED', 'CANCELLED') AND details_erased_at IS NULL
-    AND updated_at < COALESCE($1::timestamptz, now()) - $2::interval
-  ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED)`
+    AND updated_at < now() - $1::interval
+  ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
 	deleteAudit = `DELETE FROM order_audit WHERE id IN (
-  SELECT id FROM order_audit WHERE at < COALESCE($1::timestamptz, now()) - $2::interval
-  ORDER BY at LIMIT $3 FOR UPDATE SKIP LOCKED)`
+  SELECT id FROM order_audit WHERE at < now() - $1::interval
+  ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
-// EraseDetails erases the delivery details of up to limit orders that were completed or cancelled
-// more than keep before now, and returns how many. now nil: the database's clock.
-func (s *Store) EraseDetails(ctx context.Context, now *time.Time, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, now, keep, limit)
+// EraseDetails erases the delivery details of up to limit orders that were completed or cancelled longer ago than keep by the
+// database's clock, and returns how many.
+func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, keep, limit)
 }
 
-// DeleteAudit deletes up to limit rows of the audit that are older than keep, which the schema
-// refuses below a year, and returns how many. now nil: the database's clock.
-func (s *Store) DeleteAudit(ctx context.Context, now *time.Time, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "delete audit", deleteAudit, now, keep, limit)
+// DeleteAudit deletes up to limit rows of the audit that are older than keep by the database's clock, and returns how many. The
+// schema refuses to delete rows of the last year.
+func (s *Store) DeleteAudit(ctx context.Context, keep time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "delete audit", deleteAudit, keep, limit)
 }

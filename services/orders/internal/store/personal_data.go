@@ -30,14 +30,13 @@ WHERE tenant_id = $1 AND order_id = ANY($2) AND body_sealed IS NOT NULL`
 	// in this order does PostgreSQL read no other one, however many orders it believes to find.
 	findStale = `SELECT tenant_id::text, id::text, version FROM orders o
 WHERE status IN ('REQUESTED', 'PROCESSING', 'SENT') AND details_erased_at IS NULL
-  AND created_at < COALESCE($1::timestamptz, now()) - $2::interval
-  AND updated_at < COALESCE($1::timestamptz, now()) - $2::interval
+  AND created_at < now() - $1::interval AND updated_at < now() - $1::interval
   AND NOT EXISTS (SELECT FROM order_messages m WHERE m.tenant_id = o.tenant_id AND m.order_id = o.id
-    AND m.created_at >= COALESCE($1::timestamptz, now()) - $2::interval)
-ORDER BY created_at LIMIT $3`
+    AND m.created_at >= now() - $1::interval)
+ORDER BY created_at LIMIT $2`
 
-	postedSince = `SELECT EXISTS (SELECT FROM order_messages
-WHERE tenant_id = $1 AND order_id = $2 AND created_at >= COALESCE($3::timestamptz, now()) - $4::interval)`
+	postedWithin = `SELECT EXISTS (SELECT FROM order_messages
+WHERE tenant_id = $1 AND order_id = $2 AND created_at >= now() - $3::interval)`
 )
 
 var lockOrders = `SELECT ` + lockedColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
@@ -114,14 +113,12 @@ type Stale struct {
 	Version      int64
 }
 
-// StaleOrders reads up to limit open orders without a change or message for the given time. now nil: the
-// database's clock.
-func (s *Store) StaleOrders(ctx context.Context, now *time.Time, keep time.Duration, limit int) ([]Stale, error) {
-	return postgres.Select(ctx, s.pool, "find stale orders", pgx.RowToStructByPos[Stale], findStale, planPerCall, now, keep, limit)
+// StaleOrders reads up to limit open orders without a change or message for the given time, by the database's clock.
+func (s *Store) StaleOrders(ctx context.Context, keep time.Duration, limit int) ([]Stale, error) {
+	return postgres.Select(ctx, s.pool, "find stale orders", pgx.RowToStructByPos[Stale], findStale, planPerCall, keep, limit)
 }
 
-// QueuePostedSince adds the look-up whether a message was posted on an order within the given time before now, which may be nil
-// as in StaleOrders.
-func QueuePostedSince(b *pgx.Batch, tenantID, orderID string, now *time.Time, keep time.Duration, into *bool) {
-	b.Queue(postedSince, tenantID, orderID, now, keep).QueryRow(func(row pgx.Row) error { return row.Scan(into) })
+// QueuePostedWithin adds the look-up whether a message was posted on an order within the given time, by the database's clock.
+func QueuePostedWithin(b *pgx.Batch, tenantID, orderID string, keep time.Duration, into *bool) {
+	b.Queue(postedWithin, tenantID, orderID, keep).QueryRow(func(row pgx.Row) error { return row.Scan(into) })
 }

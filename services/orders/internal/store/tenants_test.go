@@ -51,7 +51,7 @@ func TestWorkOnOrdersOfOtherTenantsIsNoWork(t *testing.T) {
   (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
 		VALUES ($1, $2, gen_random_uuid(), 'SYSTEM', '', '', 0, now())`, other, id)
 	require.NoError(t, err)
-	stale, err := s.StaleOrders(t.Context(), nil, 24*time.Hour, 10)
+	stale, err := s.StaleOrders(t.Context(), 24*time.Hour, 10)
 	require.NoError(t, err)
 	require.Len(t, stale, 1)
 	require.Equal(t, own, stale[0].TenantID)
