@@ -17,9 +17,6 @@ import (
 
 // closeStale closes the orders that nobody has worked on for too long. An order that cannot be closed does not block the others.
 func (r *Retention) closeStale(ctx context.Context, lag time.Duration) error {
-	if r.cfg.Open == 0 {
-		return nil
-	}
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 		stale, err := r.orders.StaleOrders(ctx, r.cfg.Open+lag, limit)
 		if err != nil {

@@ -16,7 +16,7 @@ const batch = 1000
 type Config struct {
 	// Details is how long delivery details are kept after the completion or cancellation of their order.
 	Details time.Duration
-	// Open is how long an order may be open without a change before it is closed. Zero: for ever.
+	// Open is how long an order may be open without a change or message before it is closed.
 	Open time.Duration
 	// Audit is how long the audit is kept. The schema refuses to delete what is younger than 365 days.
 	Audit time.Duration

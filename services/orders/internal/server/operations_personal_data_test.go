@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -16,7 +15,6 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/orders/internal/retention"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
@@ -57,7 +55,7 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 		note(seal.ReEncrypt(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, table, &reported))
 	}
 	f.requireOpens(t, newKey)
-	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: 366 * 24 * time.Hour}))
+	note(f.sweep(t, f.clock.AddDate(0, 6, 0), shortRetention))
 	note(f.reservations.Reconcile(t.Context()))
 
 	require.Contains(t, f.logged.String(), "spoiled", "the failures were logged")

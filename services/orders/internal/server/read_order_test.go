@@ -15,6 +15,9 @@ import (
 
 const kept = 90 * 24 * time.Hour
 
+// shortRetention deletes details and audit early, and closes no order.
+var shortRetention = retention.Config{Details: kept, Open: 100 * 365 * 24 * time.Hour, Audit: 366 * 24 * time.Hour}
+
 func (f *fixture) file(t *testing.T, a *commonv1.Actor, id string) *ordersv1.ReadOrderResponse {
 	t.Helper()
 	resp, err := f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: a, TenantId: tenantID, OrderId: id})
@@ -47,7 +50,7 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	later := f.placeInStatus(t, completedStatus)
 
 	for range 2 {
-		require.NoError(t, f.sweep(t, now.Add(kept+time.Minute), retention.Config{Details: kept, Audit: 366 * 24 * time.Hour}))
+		require.NoError(t, f.sweep(t, now.Add(kept+time.Minute), shortRetention))
 	}
 	for _, o := range []*ordersv1.Order{over, cancelled} {
 		require.True(t, proto.Equal(o, f.read(t, o.GetId())), "the record does not change")
@@ -71,7 +74,9 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	t.Run("an order reopened in time keeps its details", func(t *testing.T) {
 		_, err := f.correct(t, later.GetId(), processingStatus)
 		require.NoError(t, err)
-		require.NoError(t, f.sweep(t, now.AddDate(5, 0, 0), retention.Config{Details: kept, Audit: 100 * 365 * 24 * time.Hour}))
+		longAudit := shortRetention
+		longAudit.Audit = shortRetention.Open
+		require.NoError(t, f.sweep(t, now.AddDate(5, 0, 0), longAudit))
 		require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_READABLE, f.file(t, operator(), later.GetId()).GetDetailsState())
 	})
 }
@@ -84,12 +89,12 @@ func TestTheAuditIsDeletedOnlyAfterItsRetention(t *testing.T) {
 SELECT gen_random_uuid(), now() - make_interval(days => n), $1, $2, 'SYSTEM', '', 'READ' FROM unnest(ARRAY[400, 1200]) AS n`,
 		tenantID, order.GetId())
 	require.NoError(t, err)
-	threeYears := retention.Config{Details: kept, Audit: 3 * 365 * 24 * time.Hour}
+	threeYears := shortRetention
+	threeYears.Audit = 3 * 365 * 24 * time.Hour
 	require.NoError(t, f.sweep(t, time.Now(), threeYears))
 	require.Equal(t, 2, f.count(t, "order_audit"))
-	oneYear := retention.Config{Details: kept, Audit: 366 * 24 * time.Hour}
-	require.NoError(t, f.sweep(t, time.Now(), oneYear))
+	require.NoError(t, f.sweep(t, time.Now(), shortRetention))
 	require.Equal(t, 1, f.count(t, "order_audit"))
-	require.ErrorContains(t, f.sweep(t, time.Now().AddDate(10, 0, 0), oneYear), "append-only", "a wrong clock deletes nothing")
+	require.ErrorContains(t, f.sweep(t, time.Now().AddDate(10, 0, 0), shortRetention), "append-only", "a wrong clock deletes nothing")
 	require.Equal(t, 1, f.count(t, "order_audit"))
 }
