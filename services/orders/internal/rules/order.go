@@ -19,36 +19,32 @@ import (
 // NewOrder is an order about to be placed: the record that every channel sees, and the parts that only the team and the
 // operator see.
 type NewOrder struct {
-	Record   *ordersv1.Order
-	TenantID string
-	Details  Details
+	Placement
+
+	Record  *ordersv1.Order
+	Details Details
 	// Fulfilment holds further fields for the team and the operator.
 	Fulfilment *ordersv1.Fulfilment
-	// PlacedByKeyID is 0 if no API key placed the order.
-	PlacedByKeyID int32
 	// Reserved means that a unit of campaign stock is held under the order's id.
 	Reserved bool
-	// CallerChoseID means that the order's id comes from the request. So another order may have it, or it may have been abandoned.
-	CallerChoseID bool
-	Audit         *Audit
-	// AutoAdvance is how the order advances by itself; nil if it waits for people.
-	AutoAdvance *AutoAdvance
 }
 
 // Placement is a checked request with the values that depend on its channel and the settings.
 type Placement struct {
-	Request       *ordersv1.PlaceOrderRequest
-	TenantID      string
-	OrderID       string
+	Request  *ordersv1.PlaceOrderRequest
+	TenantID string
+	OrderID  string
+	// CallerChoseID means that the order's id comes from the request. So another order may have it, or it may have been abandoned.
 	CallerChoseID bool
 	Source        ordersv1.OrderSource
 	// ApprovalRequired means that the order waits until the tenant's team approves it.
 	ApprovalRequired bool
 	BrandID          string
 	// Gift is the catalog's answer about the gift; nil for a custom request.
-	Gift           *catalogv1.CheckItemResponse
-	Answers        []CustomAnswer
-	ManagerID      *string
+	Gift      *catalogv1.CheckItemResponse
+	Answers   []CustomAnswer
+	ManagerID *string
+	// PlacedByKeyID is 0 if no API key placed the order.
 	PlacedByKeyID  int32
 	PlacedByKey    string
 	PersonalLinkID *string
@@ -85,9 +81,9 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		record.Selection = ordersv1.OrderSelection_ORDER_SELECTION_CATALOG.Enum()
 	}
 	return &NewOrder{
-		Record:   record,
-		TenantID: p.TenantID,
-		Details:  newDetails(req, p.Answers),
+		Placement: p,
+		Record:    record,
+		Details:   newDetails(req, p.Answers),
 		Fulfilment: &ordersv1.Fulfilment{
 			Budget:                    budget,
 			ManagerId:                 p.ManagerID,
@@ -95,11 +91,7 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 			AfterHoursServiceAccepted: req.GetAfterHoursServiceAccepted(),
 			BrandedPackagingRequested: req.GetBrandedPackagingRequested(),
 		},
-		PlacedByKeyID: p.PlacedByKeyID,
-		Reserved:      p.Gift.GetStocked(),
-		CallerChoseID: p.CallerChoseID,
-		Audit:         p.Audit,
-		AutoAdvance:   p.AutoAdvance,
+		Reserved: p.Gift.GetStocked(),
 	}
 }
 
