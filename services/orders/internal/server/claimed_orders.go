@@ -36,13 +36,10 @@ func (s *Server) PlaceClaimedOrder(
 		return nil, err
 	}
 	resp, err := s.commitOrder(ctx, order)
-	switch {
-	case errors.Is(err, store.ErrOrderIDSpent):
-		return s.findDecidedClaim(ctx, claim)
-	case errors.Is(err, store.ErrLinkOrdered):
-		// A concurrent claim was first. The unit that this one reserved is returned, and its id is never used.
-		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
-		return s.findDecidedClaim(ctx, claim)
+	if errors.Is(err, store.ErrOrderIDSpent) || errors.Is(err, store.ErrLinkOrdered) {
+		// Another call was first: it placed the link's order or abandoned this one.
+		found, err := s.abandonClaim(ctx, claim)
+		return &ordersv1.PlaceClaimedOrderResponse{Order: found}, err
 	}
 	return &ordersv1.PlaceClaimedOrderResponse{Order: resp.GetOrder()}, err
 }
@@ -64,21 +61,6 @@ func (s *Server) prepareForClaim(ctx context.Context, req *ordersv1.PlaceClaimed
 	return s.reserve(ctx, placement, []byte("claim/"+req.GetOrderId()))
 }
 
-// findDecidedClaim returns the outcome of the call that was first: it placed the link's order or abandoned this one.
-func (s *Server) findDecidedClaim(ctx context.Context, claim store.Claim) (*ordersv1.PlaceClaimedOrderResponse, error) {
-	found, abandoned, err := s.Store.FindClaim(ctx, claim)
-	if err != nil {
-		return nil, err
-	}
-	if abandoned {
-		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
-	}
-	if found == nil && !abandoned {
-		return nil, problem.Unavailable()
-	}
-	return &ordersv1.PlaceClaimedOrderResponse{Order: found}, nil
-}
-
 // AbandonClaimedOrder ends a claim whose outcome the caller does not know.
 func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
@@ -87,14 +69,18 @@ func (s *Server) AbandonClaimedOrder(
 	if err != nil {
 		return nil, err
 	}
+	order, err := s.abandonClaim(ctx, claim)
+	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, err
+}
+
+// abandonClaim ends the claim unless it has placed its order: no order will have its id, and its unit of stock is returned. It
+// returns the order of the claim or, if there is none, that of the link.
+func (s *Server) abandonClaim(ctx context.Context, claim store.Claim) (*ordersv1.Order, error) {
 	order, err := s.Store.AbandonClaim(ctx, claim)
-	if err != nil {
-		return nil, err
-	}
-	if order.GetId() != claim.OrderID {
+	if err == nil && order.GetId() != claim.OrderID {
 		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
 	}
-	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, nil
+	return order, err
 }
 
 const (
