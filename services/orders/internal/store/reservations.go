@@ -77,13 +77,7 @@ func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit in
 	return postgres.Exec(ctx, s.pool, "delete outcomes", deleteFinal, keep, limit)
 }
 
-const (
-	selectAbandoned = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
-
-	// Waits for a concurrent commit of an order with the same id and then changes nothing.
-	abandonClaim = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome) VALUES ($1, $2, 'ABANDONED')
-ON CONFLICT (order_id) DO NOTHING`
-)
+const selectAbandoned = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
 
 // Claim identifies a claim: the id that it chose for its order, and its link.
 type Claim struct {
@@ -108,7 +102,7 @@ func (s *Store) FindClaim(ctx context.Context, c Claim) (order *ordersv1.Order, 
 // that order.
 func (s *Store) AbandonClaim(ctx context.Context, c Claim) (order *ordersv1.Order, err error) {
 	b := &pgx.Batch{}
-	b.Queue(abandonClaim, c.TenantID, c.OrderID)
+	b.Queue(decideAbandoned, []string{c.TenantID}, []string{c.OrderID})
 	queueFind(b, c, &order)
 	// The statements share one implicit transaction, but each sees what was committed before the statement began.
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
