@@ -44,7 +44,7 @@ type Event struct {
 	OriginKeyID int32
 	// OccurredAt equals the record's updatedAt after the change.
 	OccurredAt time.Time
-	// Data is a JSON snapshot of the record after the change. It holds no personal data.
+	// Data is a JSON snapshot of the record after the change. Texts of messages and claim URLs are sealed in it (package seal).
 	Data []byte
 }
 
@@ -52,7 +52,7 @@ const insert = `INSERT INTO outbox
   (event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-// Append queues the insert of e. Only the stored answer may follow it in the transaction.
+// Append queues the insert of e. The record does not change after it in the transaction.
 func Append(ctx context.Context, b *pgx.Batch, e Event) {
 	markAppended(ctx)
 	b.Queue(insert, e.ID, e.TenantID, e.BrandID, e.SubjectID, e.Type, e.OriginKeyID, e.OccurredAt,

@@ -43,7 +43,7 @@ func queueAutoAdvance(b *pgx.Batch, o *rules.NewOrder) {
 	b.Queue(insertPace, o.TenantID, o.Record.GetId(), int64(o.AutoAdvance.Every/time.Second), enumname.String(o.AutoAdvance.Stop))
 }
 
-// DueAdvances lists up to limit orders whose next step is due, without those that another instance is just listing.
+// DueAdvances lists up to limit orders whose next step is due, without those whose step another instance is taking.
 func (s *Store) DueAdvances(ctx context.Context, limit int) ([]Due, error) {
 	return postgres.Select(ctx, s.pool, "due steps", pgx.RowToStructByPos[Due], selectDuePaces, limit)
 }

@@ -35,13 +35,12 @@ const (
 type ClaimsServiceClient interface {
 	// Places the order of a claim with the id that the claim chose. A link has one order: if it already has one,
 	// under this id or another, that order is returned, even if other fields of the request differ. So after a
-	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which has
-	// fields of `recipient` or `customization`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
-	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
+	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which
+	// names the invalid fields, product_not_in_campaign, product_not_available, not_deliverable_to_country, invalid_variations,
+	// campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(ctx context.Context, in *PlaceClaimedOrderRequest, opts ...grpc.CallOption) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown. If its order was placed, or the link has an order under another id, it
-	// returns that order. In any other case than the first it makes sure that the claim's order is never placed, and
-	// returns its stock.
+	// returns that order. Unless the claim's own order was placed, it never will be, and its stock is returned.
 	AbandonClaimedOrder(ctx context.Context, in *AbandonClaimedOrderRequest, opts ...grpc.CallOption) (*AbandonClaimedOrderResponse, error)
 	// Returns the order of a link for the page of the player who claimed it. not_found if there is none.
 	GetClaimedOrder(ctx context.Context, in *GetClaimedOrderRequest, opts ...grpc.CallOption) (*GetClaimedOrderResponse, error)
@@ -123,13 +122,12 @@ func (c *claimsServiceClient) ThankForClaimedOrder(ctx context.Context, in *Than
 type ClaimsServiceServer interface {
 	// Places the order of a claim with the id that the claim chose. A link has one order: if it already has one,
 	// under this id or another, that order is returned, even if other fields of the request differ. So after a
-	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which has
-	// fields of `recipient` or `customization`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
-	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
+	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which
+	// names the invalid fields, product_not_in_campaign, product_not_available, not_deliverable_to_country, invalid_variations,
+	// campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(context.Context, *PlaceClaimedOrderRequest) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown. If its order was placed, or the link has an order under another id, it
-	// returns that order. In any other case than the first it makes sure that the claim's order is never placed, and
-	// returns its stock.
+	// returns that order. Unless the claim's own order was placed, it never will be, and its stock is returned.
 	AbandonClaimedOrder(context.Context, *AbandonClaimedOrderRequest) (*AbandonClaimedOrderResponse, error)
 	// Returns the order of a link for the page of the player who claimed it. not_found if there is none.
 	GetClaimedOrder(context.Context, *GetClaimedOrderRequest) (*GetClaimedOrderResponse, error)

@@ -2102,16 +2102,18 @@ func (x *ListAuditResponse) GetNextCursor() string {
 	return ""
 }
 
-// AuditEntry is one accepted call of this service. It has no personal data, only the id of the person.
+// AuditEntry is one operation on an order, by a call of this service or by the platform. It has no personal data, only the id of
+// the person.
 type AuditEntry struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	At        *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	ActorKind v1.ActorKind           `protobuf:"varint,3,opt,name=actor_kind,json=actorKind,proto3,enum=gifting.common.v1.ActorKind" json:"actor_kind,omitempty"`
-	// Empty for SYSTEM, and for a client of the tenant: its messages have the id, until the person is erased.
+	// For SYSTEM: Player for the player of the order's link, Sandbox in the sandbox, else empty. Empty for a client of the tenant:
+	// its messages have the id, until the person is erased.
 	ActorId   string    `protobuf:"bytes,4,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	Operation Operation `protobuf:"varint,5,opt,name=operation,proto3,enum=gifting.orders.v1.Operation" json:"operation,omitempty"`
-	// Absent if the call placed the order.
+	// Absent if the operation placed the order.
 	StatusBefore  *OrderStatus `protobuf:"varint,6,opt,name=status_before,json=statusBefore,proto3,enum=gifting.orders.v1.OrderStatus,oneof" json:"status_before,omitempty"`
 	StatusAfter   OrderStatus  `protobuf:"varint,7,opt,name=status_after,json=statusAfter,proto3,enum=gifting.orders.v1.OrderStatus" json:"status_after,omitempty"`
 	VersionBefore *int64       `protobuf:"varint,8,opt,name=version_before,json=versionBefore,proto3,oneof" json:"version_before,omitempty"`

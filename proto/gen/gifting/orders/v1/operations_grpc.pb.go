@@ -92,8 +92,7 @@ type OrderOperationsServiceClient interface {
 	ReadOrder(ctx context.Context, in *ReadOrderRequest, opts ...grpc.CallOption) (*ReadOrderResponse, error)
 	// Searches orders, newest first, without delivery details.
 	SearchOrders(ctx context.Context, in *SearchOrdersRequest, opts ...grpc.CallOption) (*SearchOrdersResponse, error)
-	// Lists the accepted calls on an order of this service, oldest first. For the operator and the tenant's
-	// Administrators.
+	// Lists the operations on an order, oldest first. For the operator and the tenant's Administrators.
 	ListAudit(ctx context.Context, in *ListAuditRequest, opts ...grpc.CallOption) (*ListAuditResponse, error)
 }
 
@@ -302,8 +301,7 @@ type OrderOperationsServiceServer interface {
 	ReadOrder(context.Context, *ReadOrderRequest) (*ReadOrderResponse, error)
 	// Searches orders, newest first, without delivery details.
 	SearchOrders(context.Context, *SearchOrdersRequest) (*SearchOrdersResponse, error)
-	// Lists the accepted calls on an order of this service, oldest first. For the operator and the tenant's
-	// Administrators.
+	// Lists the operations on an order, oldest first. For the operator and the tenant's Administrators.
 	ListAudit(context.Context, *ListAuditRequest) (*ListAuditResponse, error)
 	mustEmbedUnimplementedOrderOperationsServiceServer()
 }
