@@ -90,7 +90,7 @@ func Refuse[R proto.Message](ctx context.Context, pool *pgxpool.Pool, err error,
 			return answer, err
 		}
 	} else if p, ok := problem.As(err); ok {
-		err = store(ctx, pool, req, p, about)
+		err = storeRefusal(ctx, pool, req, p, about)
 	}
 	return outcome[R](ctx, pool, req, err, refusal)
 }
@@ -149,9 +149,9 @@ func replay[R proto.Message](
 	return first, true, err
 }
 
-// outOfReach reports whether the key does not reach what the stored problem of a create is about. That may be stored without its
-// record: only the catalog knows the brand of a campaign. But the request is refused for its brand or campaign now, and was refused
-// for something else at first.
+// outOfReach reports whether the key does not reach what the stored problem of a create is about. A problem may be stored without
+// a record, because only the catalog knows the brand of a campaign. If the same request is now refused for its brand or campaign,
+// and was not at first, the key has lost that brand.
 func outOfReach(stored, refusal error) bool {
 	first, wasRefused := problem.As(stored)
 	now, isRefused := problem.As(refusal)
@@ -212,8 +212,8 @@ func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 	})
 }
 
-// store commits a problem as the answer to the request, and returns the problem.
-func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Error, about Record) error {
+// storeRefusal commits a problem as the answer to the request. It returns p when it is stored, else why it is not.
+func storeRefusal(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Error, about Record) error {
 	p.Instance = req.ID
 	raw, err := encodeProblem(p)
 	if err != nil {

@@ -90,7 +90,7 @@ func RunTx[R proto.Message](
 		return err
 	})
 	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
-		err = store(ctx, pool, req, p, Record{})
+		err = storeRefusal(ctx, pool, req, p, Record{})
 	}
 	if err != nil {
 		return outcome[R](ctx, pool, req, err, nil)

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// idle is how long a loop waits that knows of no step, and after a failure. A step of another instance, which ended before it
-	// was due, waits no longer than that.
-	idle = 10 * time.Second
-	// soonest bounds how often a loop looks for steps.
-	soonest = 20 * time.Millisecond
+	// maxWait is how long a loop waits that knows of no step, and after a failure. If an instance ends, its steps wait no longer than
+	// that for another one.
+	maxWait = 10 * time.Second
+	// minWait bounds how often a loop looks for steps.
+	minWait = 20 * time.Millisecond
 )
 
 // Loop runs steps when they are due. Between them it sleeps and does not ask the database.
@@ -36,7 +36,7 @@ func (l *Loop) Wake() {
 	}
 }
 
-// Part runs the loop until its context ends. run makes the steps that are due and returns how long the next one is not due, if
+// Part runs the loop until its context ends. run makes the steps that are due and returns in how long the next one is due, if
 // there is any. Several instances run loops over the same steps, so run must lock those that it makes.
 func (l *Loop) Part(run func(ctx context.Context) (next time.Duration, found bool, err error)) daemon.Part {
 	return daemon.Part{Name: l.name, Run: func(ctx context.Context) error { return l.loop(ctx, run) }}
@@ -49,9 +49,9 @@ func (l *Loop) loop(ctx context.Context, run func(ctx context.Context) (next tim
 			l.log.WarnContext(ctx, "steps of the sandbox failed, trying again later", "work", l.name, "error", err)
 		}
 		if err != nil || !found {
-			wait = idle
+			wait = maxWait
 		}
-		timer := time.NewTimer(min(max(wait, soonest), idle))
+		timer := time.NewTimer(min(max(wait, minWait), maxWait))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
