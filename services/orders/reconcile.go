@@ -151,8 +151,8 @@ func reconcileWith(ctx context.Context, cfg Config, run reconcile.Config, log *s
 
 // lockRepairs keeps a second process from repairing meanwhile: it could record an event twice.
 func lockRepairs(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err error) {
-	// Not a connection of the pool, which may have only one. Its transaction stays open, because behind a transaction pooler a lock
-	// of the session would be left to another one.
+	// A connection of its own, because the pool may have only one. The lock is that of an open transaction: behind a transaction
+	// pooler, a lock of the session could be left to another client.
 	cfg := pool.Config().ConnConfig
 	cfg.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
 	conn, err := pgx.ConnectConfig(ctx, cfg)

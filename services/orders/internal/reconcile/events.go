@@ -95,11 +95,11 @@ func (r *run) readFeed(ctx context.Context, f *feed, check bool) error {
 			if err != nil {
 				return err
 			}
-			known, at := f.newest[id], e.GetOccurredAt().AsTime().UnixMicro()
-			if at >= known.at {
-				known.at, known.day, known.number = at, e.GetPosition().GetDay().GetSeconds(), e.GetPosition().GetNumber()
+			last, at := f.newest[id], e.GetOccurredAt().AsTime().UnixMicro()
+			if at >= last.at {
+				last.at, last.day, last.number = at, e.GetPosition().GetDay().GetSeconds(), e.GetPosition().GetNumber()
 			}
-			f.newest[id] = known
+			f.newest[id] = last
 		}
 		r.pace.bar.Add(len(resp.GetEvents()))
 		f.next, r.report.Compared.Events = resp.GetNext(), r.report.Compared.Events+len(resp.GetEvents())
@@ -174,7 +174,7 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	if err != nil {
 		return err
 	}
-	inOutbox, err := r.inOutbox(ctx, before)
+	outbox, err := r.inOutbox(ctx, before)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	for _, id := range ids {
 		at, exists := after[id]
 		last, known := f.newest[uuid.MustParse(id)]
-		confirmed, waits := inOutbox[id]
+		confirmed, inOutbox := outbox[id]
 		d := Difference{TenantID: f.tenantID, OrderID: id}
 		switch {
 		case !at.Equal(before[id]):
@@ -203,11 +203,11 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 			d.Detail = "the event is of " + time.UnixMicro(last.at).UTC().Format(time.RFC3339Nano)
 			r.add(ctx, d, nil)
 		case last.at == at.UnixMicro() || at.Before(r.report.EventsFrom):
-		case waits && !confirmed:
+		case inOutbox && !confirmed:
 			r.report.Unpublished++
 		case r.report.FeedBehind != "":
 			r.report.Unread++
-		case waits:
+		case inOutbox:
 			d.Kind = EventMissing
 			r.add(ctx, d, func() (string, error) {
 				return "its event is in the outbox: events redrive --outbox brings it back", nil

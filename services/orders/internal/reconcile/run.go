@@ -92,9 +92,9 @@ func compare(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 	return r.report, nil
 }
 
-// tooMany are limits for the differences of one kind. A restore loses little. If there are more differences than the number and the
-// share of one of the limits, a database is empty or the wrong one.
-var tooMany = []struct {
+// repairLimits are limits for the differences of one kind. A restore loses little. If there are more differences than the number
+// and the share of one of the limits, a database is empty or the wrong one.
+var repairLimits = []struct {
 	differences int
 	share       float64
 }{{1000, 0.05}, {500, 0.5}}
@@ -117,7 +117,7 @@ func (r *Report) checkShare() error {
 	} {
 		found := r.count(side.kind)
 		refused := found > 1 && side.has == 0
-		for _, limit := range tooMany {
+		for _, limit := range repairLimits {
 			refused = refused || found > limit.differences && float64(found) > limit.share*float64(side.shouldHave)
 		}
 		if refused {

@@ -85,7 +85,7 @@ func (r *run) checkStock(ctx context.Context, ids []string) error {
 			lost = append(lost, id)
 		case outcome != outcomePlaced && state == confirmed:
 			r.add(ctx, Difference{Kind: StockHeld, HoldID: id, Detail: "outcome " + cmp.Or(outcome, "unknown")}, func() (string, error) {
-				return "", r.Reservations.Decide(ctx, store.Reserved{TenantID: reservations[id].GetTenantId(), OrderID: id})
+				return "", r.Reservations.ReportOutcome(ctx, store.Reserved{TenantID: reservations[id].GetTenantId(), OrderID: id})
 			})
 		}
 	}
@@ -138,5 +138,5 @@ func (r *run) holdAgain(ctx context.Context, order store.HoldingOrder, key []byt
 	case got.GetOrderId() != order.HoldID:
 		return outdated, nil
 	}
-	return "", r.Reservations.Decide(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.HoldID})
+	return "", r.Reservations.ReportOutcome(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.HoldID})
 }

@@ -38,7 +38,7 @@ func New(deps Deps) *Reconciler { return &Reconciler{deps: deps} }
 func (r *Reconciler) Reconcile(ctx context.Context) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, r.releaseCancelled),
-		daemon.InBatches(ctx, batch, r.decideExpired),
+		daemon.InBatches(ctx, batch, r.reportExpired),
 	)
 }
 
@@ -49,14 +49,14 @@ func (r *Reconciler) DeleteOutcomes(ctx context.Context, lag time.Duration) erro
 	})
 }
 
-// GiveUp returns the stock of an order that will not be placed. If it fails, Reconcile does it later.
-func (r *Reconciler) GiveUp(ctx context.Context, order store.Reserved) {
-	r.tryNow(ctx, order.OrderID, func(ctx context.Context) error { return r.Decide(ctx, order) })
+// Abandon returns the stock of an order that will not be placed. If it fails, Reconcile does it later.
+func (r *Reconciler) Abandon(ctx context.Context, order store.Reserved) {
+	r.tryNow(ctx, order.OrderID, func(ctx context.Context) error { return r.ReportOutcome(ctx, order) })
 }
 
-// Decide reports the outcome of one order to catalog now. An order that does not exist is abandoned permanently.
-func (r *Reconciler) Decide(ctx context.Context, order store.Reserved) error {
-	return r.decide(ctx, []store.Reserved{order})
+// ReportOutcome reports the outcome of one order to catalog now. An order that does not exist is abandoned permanently.
+func (r *Reconciler) ReportOutcome(ctx context.Context, order store.Reserved) error {
+	return r.reportOutcomes(ctx, []store.Reserved{order})
 }
 
 // Release returns the unit of an order whose cancellation has committed, by the id of its hold. If it fails, Reconcile does it
@@ -75,7 +75,7 @@ func (r *Reconciler) tryNow(ctx context.Context, id string, work func(ctx contex
 	}
 }
 
-func (r *Reconciler) decideExpired(ctx context.Context, limit int) (int, error) {
+func (r *Reconciler) reportExpired(ctx context.Context, limit int) (int, error) {
 	req := &catalogv1.ListExpiredReservationsRequest{Limit: int32(limit)} //nolint:gosec // A small constant.
 	expired, err := r.deps.Catalog.ListExpiredReservations(ctx, req)
 	if err != nil || len(expired.GetReservations()) == 0 {
@@ -85,11 +85,11 @@ func (r *Reconciler) decideExpired(ctx context.Context, limit int) (int, error) 
 	for _, reservation := range expired.GetReservations() {
 		orders = append(orders, store.Reserved{TenantID: reservation.GetTenantId(), OrderID: reservation.GetOrderId()})
 	}
-	return len(orders), r.decide(ctx, orders)
+	return len(orders), r.reportOutcomes(ctx, orders)
 }
 
-// decide commits the outcome first and then reports it to catalog. The report may be repeated.
-func (r *Reconciler) decide(ctx context.Context, orders []store.Reserved) error {
+// reportOutcomes commits the outcome first and then reports it to catalog. The report may be repeated.
+func (r *Reconciler) reportOutcomes(ctx context.Context, orders []store.Reserved) error {
 	placed, abandoned, err := r.deps.Store.Abandon(ctx, orders)
 	if err != nil {
 		return err

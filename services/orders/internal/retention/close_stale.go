@@ -42,7 +42,7 @@ func (r *Retention) closeOne(ctx context.Context, stale store.Stale, keep time.D
 	}
 	_, err := store.ChangeOrder(ctx, r.orders, store.Action[*ordersv1.Order]{
 		TenantID: stale.TenantID, OrderID: stale.ID,
-		Read: func(b *pgx.Batch, tenantID, orderID string) {
+		ReadMore: func(b *pgx.Batch, tenantID, orderID string) {
 			store.QueuePostedWithin(b, tenantID, orderID, keep, &posted)
 		},
 		Decide: func(current *rules.Current) (*rules.Change, error) {
@@ -51,7 +51,7 @@ func (r *Retention) closeOne(ctx context.Context, stale store.Stale, keep time.D
 			}
 			return rules.CloseStale(current, rules.Now(time.Now))
 		},
-		Also: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+		WriteMore: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 			store.QueueAudit(b, audit, before.Record, change.After(before))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.Order { return record },

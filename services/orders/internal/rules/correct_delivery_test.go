@@ -27,7 +27,7 @@ var (
 // stored is an order at version 3 with a recipient in Sweden.
 func stored(status ordersv1.OrderStatus) (*rules.Current, *rules.Details) {
 	details := &rules.Details{
-		Client: rules.Person{Name: "Client"},
+		Client: rules.Client{Name: "Client"},
 		Recipient: rules.Recipient{
 			Name: "Ann", Phone: "+46701234567", Email: "ann@example.com",
 			Street: "Storgatan 1", City: "Stockholm", PostalCode: "111 22", Country: "SE",

@@ -13,7 +13,7 @@ type CustomAnswer = fields.CustomFieldAnswer
 
 // Details name and locate people, or hold free text that may. They are stored in one sealed column.
 type Details struct {
-	Client             Person         `json:"client"`
+	Client             Client         `json:"client"`
 	Recipient          Recipient      `json:"recipient"`
 	CourierComment     string         `json:"courierComment,omitempty"`
 	AdditionalDetails  string         `json:"additionalDetails,omitempty"`
@@ -21,8 +21,8 @@ type Details struct {
 	CustomFieldAnswers []CustomAnswer `json:"customFieldAnswers,omitempty"`
 }
 
-// Person is the client that the gift is for.
-type Person struct {
+// Client is the one that the gift is for.
+type Client struct {
 	Name  string `json:"name"`
 	Email string `json:"email,omitempty"`
 }
@@ -41,7 +41,7 @@ type Recipient struct {
 // newDetails takes the details from a request that has no field errors.
 func newDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details {
 	return Details{
-		Client:             Person{Name: req.GetClient().GetName(), Email: fields.UnlessBlank(req.GetClient().GetEmail())},
+		Client:             Client{Name: req.GetClient().GetName(), Email: fields.UnlessBlank(req.GetClient().GetEmail())},
 		Recipient:          newRecipient(req.GetRecipient()),
 		CourierComment:     fields.UnlessBlank(req.GetCourierComment()),
 		AdditionalDetails:  fields.UnlessBlank(req.GetAdditionalDetails()),

@@ -16,9 +16,9 @@ import (
 
 // Lengths in Unicode code points.
 var (
-	maxExternalOrderID   = fields.MaxLength(placeRequest(nil), "externalOrderId")
-	maxCourierComment    = fields.MaxLength(placeRequest(nil), "courierComment")
-	maxAdditionalDetails = fields.MaxLength(placeRequest(nil), "additionalDetails")
+	maxExternalOrderID   = fields.MaxLength(&ordersv1.PlaceOrderRequest{}, "externalOrderId")
+	maxCourierComment    = fields.MaxLength(&ordersv1.PlaceOrderRequest{}, "courierComment")
+	maxAdditionalDetails = fields.MaxLength(&ordersv1.PlaceOrderRequest{}, "additionalDetails")
 	maxCustomization     = fields.MaxLength(&ordersv1.OrderCustomization{}, "details")
 	maxCustomName        = fields.MaxLength(&ordersv1.OrderItemInput{}, "customProductName")
 	maxClientName        = fields.MaxLength(&ordersv1.OrderClient{}, "name")

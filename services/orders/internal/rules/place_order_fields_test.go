@@ -96,7 +96,7 @@ func TestBlankTextsAreNotStored(t *testing.T) {
 	order := rules.Placement{Request: r}.NewOrder(corrected, hours)
 	require.Nil(t, order.Record.ExternalActionRef)
 	require.Equal(t, rules.Details{
-		Client:    rules.Person{Name: "Ann"},
+		Client:    rules.Client{Name: "Ann"},
 		Recipient: rules.Recipient{Name: "Ann", Phone: "+46701234567", Street: "Storgatan 1", City: "Stockholm", Country: "IE"},
 	}, order.Details)
 }

@@ -69,7 +69,7 @@ type ShipmentMembers interface {
 // SandboxShipment is the shipment of an order that the sandbox dispatches. Absent members are made up, the same each time, so
 // that a repeated dispatch finds its shipment.
 func SandboxShipment(orderID string, members ShipmentMembers, errs *fields.Errors) *ordersv1.Shipment {
-	return overwritten(madeUpShipment(orderID), members, errs)
+	return withMembers(madeUpShipment(orderID), members, errs)
 }
 
 // SandboxCorrection is the next shipment of an order. Absent members keep their value. If all are absent, the shipment gets
@@ -80,17 +80,17 @@ func SandboxCorrection(order *ordersv1.Order, members ShipmentMembers, errs *fie
 		current = proto.CloneOf(order.GetShipments()[0])
 	}
 	next := madeUpShipment(order.GetId() + current.GetTrackingReference())
-	if present(members) && len(order.GetShipments()) > 0 {
+	if anySent(members) && len(order.GetShipments()) > 0 {
 		next = current
 	}
-	return overwritten(next, members, errs)
+	return withMembers(next, members, errs)
 }
 
-func present(m ShipmentMembers) bool {
+func anySent(m ShipmentMembers) bool {
 	return !fields.Blank(m.GetCarrier()) || !fields.Blank(m.GetTrackingReference()) || !fields.Blank(m.GetTrackingUrl())
 }
 
-func overwritten(s *ordersv1.Shipment, members ShipmentMembers, errs *fields.Errors) *ordersv1.Shipment {
+func withMembers(s *ordersv1.Shipment, members ShipmentMembers, errs *fields.Errors) *ordersv1.Shipment {
 	for _, member := range []struct {
 		into *string
 		sent string

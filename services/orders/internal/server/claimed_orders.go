@@ -78,7 +78,7 @@ func (s *Server) AbandonClaimedOrder(
 func (s *Server) abandonClaim(ctx context.Context, claim store.Claim) (*ordersv1.Order, error) {
 	order, err := s.Store.AbandonClaim(ctx, claim)
 	if err == nil && order.GetId() != claim.OrderID {
-		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
+		s.Reservations.Abandon(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
 	}
 	return order, err
 }
@@ -115,19 +115,19 @@ func (s *Server) GetClaimedOrder(
 	if err != nil {
 		return nil, err
 	}
-	file, err := s.Store.GetFile(ctx, claim.TenantID, claim.OrderID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && file.Record.GetPersonalLinkId() != claim.LinkID {
+	full, err := s.Store.GetFull(ctx, claim.TenantID, claim.OrderID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && full.Record.GetPersonalLinkId() != claim.LinkID {
 		return nil, problem.RecordNotFound()
 	}
 	if err != nil {
 		return nil, err
 	}
-	resp := &ordersv1.GetClaimedOrderResponse{Order: file.Record}
+	resp := &ordersv1.GetClaimedOrderResponse{Order: full.Record}
 	if !req.GetWithRecipient() {
 		return resp, nil
 	}
-	if !file.DetailsErased {
-		details, err := file.Details()
+	if !full.DetailsErased {
+		details, err := full.Details()
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (s *Server) GetClaimedOrder(
 	milestones := rules.MilestonesOf(history.Changes)
 	resp.SentAt, resp.DeliveredAt = milestones.SentAt, milestones.DeliveredAt
 	if history.Thanks == nil {
-		resp.AcceptsThanks = rules.RefuseThanks(file.Record, file.DetailsErased, history.Changes, s.now()) == nil
+		resp.AcceptsThanks = rules.RefuseThanks(full.Record, full.DetailsErased, history.Changes, s.now()) == nil
 	} else if text := history.Thanks.Message.Record.GetBody(); text != rules.Erased {
 		resp.Thanks = text
 	}
@@ -178,7 +178,7 @@ func (s *Server) CorrectClaimedOrder(
 	}
 	action := auditedAction(audit, decide)
 	action.Decide = decide // What changes nothing is not audited, and does not count as one of the corrections.
-	action.Read = func(b *pgx.Batch, _, _ string) { store.QueueAuditCount(b, audit, &corrections) }
+	action.ReadMore = func(b *pgx.Batch, _, _ string) { store.QueueAuditCount(b, audit, &corrections) }
 	order, err := changeOrder(ctx, s, claim.OrderID, action)
 	return &ordersv1.CorrectClaimedOrderResponse{Order: order}, err
 }
@@ -220,9 +220,9 @@ func (s *Server) ThankForClaimedOrder(
 		Answer: func(*ordersv1.Order) *ordersv1.ThankForClaimedOrderResponse {
 			return &ordersv1.ThankForClaimedOrderResponse{}
 		},
-	}.Posting(s.Store, rules.NewThanks(claim.OrderID, req.GetText()), func() error { return nil }, s.now)
-	read, post, insert := action.Read, action.Decide, action.Also
-	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
+	}.WithMessage(s.Store, rules.NewThanks(claim.OrderID, req.GetText()), func() error { return nil }, s.now)
+	read, post, insert := action.ReadMore, action.Decide, action.WriteMore
+	action.ReadMore = func(b *pgx.Batch, tenantID, orderID string) {
 		s.Store.QueueClaimHistory(b, tenantID, orderID, &history)
 		read(b, tenantID, orderID)
 	}
@@ -238,7 +238,7 @@ func (s *Server) ThankForClaimedOrder(
 		}
 		return post(current)
 	}
-	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+	action.WriteMore = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 		insert(b, before, change)
 		store.QueueAudit(b, auditOfPlayer(claim, ordersv1.Operation_OPERATION_POST_MESSAGE), before.Record, before.Record)
 	}

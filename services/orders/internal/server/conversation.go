@@ -28,14 +28,14 @@ func (s *Server) AddInternalNote(
 	return &ordersv1.AddInternalNoteResponse{Entry: entry}, err
 }
 
-// posting has the fields that requests for messages and for notes share.
-type posting interface {
-	operation
+// postRequest has the fields that requests for messages and for notes share.
+type postRequest interface {
+	operationRequest
 	GetMessageId() string
 	GetBody() string
 }
 
-func (s *Server) post(ctx context.Context, op ordersv1.Operation, req posting) (*ordersv1.ConversationEntry, error) {
+func (s *Server) post(ctx context.Context, op ordersv1.Operation, req postRequest) (*ordersv1.ConversationEntry, error) {
 	errs := caller.RequestErrors(ctx)
 	rules.CheckAuthor(req.GetActor(), errs)
 	id := errs.RequiredUUID("messageId", req.GetMessageId())
@@ -59,9 +59,9 @@ func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*o
 	var client string
 	action := store.Action[*ordersv1.ConversationEntry]{
 		TenantID: a.TenantID,
-	}.Posting(s.Store, message, func() error { return nil }, s.now)
-	read, decide, also := action.Read, action.Decide, action.Also
-	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
+	}.WithMessage(s.Store, message, func() error { return nil }, s.now)
+	read, decide, also := action.ReadMore, action.Decide, action.WriteMore
+	action.ReadMore = func(b *pgx.Batch, tenantID, orderID string) {
 		s.Store.QueueFindMessage(b, tenantID, message.Record.GetId(), &posted)
 		if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
 			store.QueueFindClient(b, tenantID, orderID, &client)
@@ -79,7 +79,7 @@ func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*o
 		}
 		return nil, messageIDReused()
 	}
-	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+	action.WriteMore = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 		if posted == nil {
 			also(b, before, change)
 		}

@@ -53,20 +53,20 @@ func (s *Server) correctStatus(
 func (s *Server) tryCorrection(
 	ctx context.Context, a rules.Audit, target ordersv1.OrderStatus, reason string,
 ) (*ordersv1.Order, error) {
-	read, err := s.Store.Get(ctx, a.TenantID, a.OrderID)
+	before, err := s.Store.Get(ctx, a.TenantID, a.OrderID)
 	if err != nil {
 		return nil, notFound(err)
 	}
 	var hold string
 	var refused error
-	if rules.Reopens(read.GetStatus(), target) && read.CampaignId != nil {
-		if hold, refused = s.reserveAgain(ctx, a.TenantID, read); !idempotency.Stored(refused) {
+	if rules.Reopens(before.GetStatus(), target) && before.CampaignId != nil {
+		if hold, refused = s.reserveAgain(ctx, a.TenantID, before); !idempotency.Stored(refused) {
 			return nil, refused
 		}
 	}
 	order, err := s.changeAudited(ctx, a, func(current *rules.Current) (*rules.Change, error) {
 		reopens := rules.Reopens(current.Record.GetStatus(), target)
-		if current.Record.GetVersion() != read.GetVersion() && (reopens || hold != "" || refused != nil) {
+		if current.Record.GetVersion() != before.GetVersion() && (reopens || hold != "" || refused != nil) {
 			return nil, errChangedMeanwhile
 		}
 		if refused != nil {
@@ -75,7 +75,7 @@ func (s *Server) tryCorrection(
 		return rules.CorrectOrderStatus(current, target, reason, hold, s.now())
 	})
 	if err != nil && hold != "" {
-		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: a.TenantID, OrderID: hold})
+		s.Reservations.Abandon(ctx, store.Reserved{TenantID: a.TenantID, OrderID: hold})
 	}
 	return order, store.PlaceOrderError(err)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // examination finds the errors of an order that somebody wants to place. Placing returns the first one and the dry run all of
-// them, so they agree. Only what both do with stock and external id differs: placing takes them, and the dry run looks.
+// them, so they agree. They differ only in stock and external id: placing takes both, the dry run only looks them up.
 type examination struct {
 	// placement is completed with values of the settings.
 	placement *rules.Placement

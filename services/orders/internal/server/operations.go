@@ -13,8 +13,8 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// operation has the fields of every request of OrderOperationsService on one order.
-type operation interface {
+// operationRequest has the fields of every request of OrderOperationsService on one order.
+type operationRequest interface {
 	GetActor() *commonv1.Actor
 	GetTenantId() string
 	GetOrderId() string
@@ -23,7 +23,7 @@ type operation interface {
 // operate changes an order for a person or a system. The change and its audit row commit in one transaction. A call that
 // changes nothing is audited too.
 func (s *Server) operate(
-	ctx context.Context, op ordersv1.Operation, req operation, decide func(current *rules.Current) (*rules.Change, error),
+	ctx context.Context, op ordersv1.Operation, req operationRequest, decide func(current *rules.Current) (*rules.Change, error),
 	errs *fields.Errors,
 ) (*ordersv1.Order, error) {
 	a, err := s.admit(ctx, op, req, errs)
@@ -35,7 +35,7 @@ func (s *Server) operate(
 
 // admit checks the actor and the ids, reports their errors together with errs, and refuses an actor who may not run the
 // operation.
-func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation, errs *fields.Errors) (rules.Audit, error) {
+func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operationRequest, errs *fields.Errors) (rules.Audit, error) {
 	caller.CheckActor(req.GetActor(), errs)
 	a := rules.Audit{
 		TenantID:  errs.RequiredUUID("tenantId", req.GetTenantId()),
@@ -72,7 +72,7 @@ func auditedAction(
 			}
 			return change, err
 		},
-		Also: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+		WriteMore: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 			store.QueueAudit(b, a, before.Record, change.After(before))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.Order { return record },

@@ -99,7 +99,7 @@ func (f *fixture) requireOpens(t *testing.T, key string) {
 // detailsIn are the details of an order as the store opens them.
 func detailsIn(t *testing.T, s *store.Store, id string) rules.Details {
 	t.Helper()
-	file, err := s.GetFile(t.Context(), tenantID, id)
+	file, err := s.GetFull(t.Context(), tenantID, id)
 	require.NoError(t, err)
 	details, err := file.Details()
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func (s *Server) PostOrderMessage(
 			return &ordersv1.PostOrderMessageResponse{Id: message.Record.GetId()}
 		},
 	}
-	return changeAsKey(ctx, s, p, req.GetOrderId(), action.Posting(s.Store, message, errs.Err, s.now))
+	return changeAsKey(ctx, s, p, req.GetOrderId(), action.WithMessage(s.Store, message, errs.Err, s.now))
 }
 
 // ListOrderMessages lists an order's messages without internal notes (API specification,

@@ -33,7 +33,7 @@ func (s *Server) FindPersonRecords(
 	ctx context.Context, req *privacyv1.FindPersonRecordsRequest,
 ) (*privacyv1.FindPersonRecordsResponse, error) {
 	errs := caller.RequestErrors(ctx)
-	person := store.Person{
+	person := store.PersonFilter{
 		TenantID:            errs.RequiredUUID("tenantId", req.GetTenantId()),
 		ExternalRecipientID: fields.Optional(req.ExternalRecipientId),
 		OrderIDs:            errs.UUIDs("orderIds", req.GetOrderIds(), maxPersonRecords),

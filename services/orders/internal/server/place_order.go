@@ -32,7 +32,7 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 	case errors.Is(err, store.ErrOrderIDSpent):
 		return nil, problem.Unavailable()
 	case errors.Is(err, store.ErrExternalOrderIDTaken):
-		s.giveUpStock(ctx, order)
+		s.returnUnit(ctx, order)
 		shownBrandID, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
 		if conflict == nil {
 			return nil, err // The other order is gone again.
@@ -43,7 +43,8 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 	return resp, err
 }
 
-// refuseOrder stores the error as the answer of the request, unless an earlier attempt has an answer: then it is returned.
+// refuseOrder returns the answer of an earlier attempt, if there is one. Otherwise it stores the error as the answer and returns
+// it.
 func (s *Server) refuseOrder(ctx context.Context, err error, about idempotency.Record) (*ordersv1.PlaceOrderResponse, error) {
 	stored, err := idempotency.Refuse[*ordersv1.PlaceOrderResponse](ctx, s.Store.Pool(), err, about)
 	if err == nil {
@@ -83,15 +84,14 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 	}}, nil
 }
 
-// moreThanDimensions is more than a gift has dimensions.
-const moreThanDimensions = 100
+const tooManyVariations = 100 // A gift has at most ten dimensions.
 
 // edgeErrors are the violations that the gateway found, without the one for too many variations, which have their own problem code:
 // the catalog finds that those which were read are not one value for each dimension.
 func edgeErrors(ctx context.Context, req *ordersv1.PlaceOrderRequest) *fields.Errors {
 	errs := &fields.Errors{}
 	items := req.GetItems()
-	tooMany := len(items) == 1 && len(items[0].GetVariations()) >= moreThanDimensions
+	tooMany := len(items) == 1 && len(items[0].GetVariations()) >= tooManyVariations
 	for _, v := range caller.RequestFrom(ctx).Violations {
 		if v.Field != variationsPath || !tooMany {
 			errs.Add(v.Field, v.Code, v.Message)
@@ -144,10 +144,10 @@ func (s *Server) reserve(ctx context.Context, placement rules.Placement, key []b
 	return placement.NewOrder(s.now(), s.Hours), nil
 }
 
-// giveUpStock returns the unit that was reserved for an order that will not be placed.
-func (s *Server) giveUpStock(ctx context.Context, order *rules.NewOrder) {
+// returnUnit returns the unit that was reserved for an order that will not be placed.
+func (s *Server) returnUnit(ctx context.Context, order *rules.NewOrder) {
 	if order.Reserved {
-		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.Record.GetId()})
+		s.Reservations.Abandon(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.Record.GetId()})
 	}
 }
 

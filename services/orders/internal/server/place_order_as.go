@@ -37,7 +37,7 @@ func (s *Server) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsReq
 		if placed != nil || err != nil {
 			return &ordersv1.PlaceOrderAsResponse{Order: placed}, err
 		}
-		s.giveUpStock(ctx, order)
+		s.returnUnit(ctx, order)
 		return nil, orderIDSpent()
 	}
 	return &ordersv1.PlaceOrderAsResponse{Order: resp.GetOrder()}, err

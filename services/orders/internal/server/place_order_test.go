@@ -67,7 +67,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		resp, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		require.Equal(t, brandID, resp.GetOrder().GetBrandId())
-		f.reservations.GiveUp(t.Context(), store.Reserved{TenantID: tenantID, OrderID: resp.GetOrder().GetId()})
+		f.reservations.Abandon(t.Context(), store.Reserved{TenantID: tenantID, OrderID: resp.GetOrder().GetId()})
 		require.Equal(t, []string{resp.GetOrder().GetId()}, f.catalog.confirmed)
 		require.Empty(t, f.catalog.released)
 	})
@@ -101,7 +101,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.True(t, ok)
 		f.catalog.holds[ahead] = &hold{string(r.ReservationKey()), "RESERVED"}
 		f.catalog.failReports(errCatalogDown) // Catalog does not know yet that the order was abandoned.
-		f.reservations.GiveUp(t.Context(), store.Reserved{TenantID: tenantID, OrderID: ahead})
+		f.reservations.Abandon(t.Context(), store.Reserved{TenantID: tenantID, OrderID: ahead})
 		_, err = f.PlaceOrder(late, campaignRequest("o-2"))
 		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
 		require.Equal(t, 1, f.count(t, "orders"))

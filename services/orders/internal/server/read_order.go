@@ -25,13 +25,13 @@ func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) 
 }
 
 func (s *Server) readFile(ctx context.Context, a rules.Audit) (*ordersv1.ReadOrderResponse, error) {
-	file, err := s.Store.GetFile(ctx, a.TenantID, a.OrderID)
+	full, err := s.Store.GetFull(ctx, a.TenantID, a.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	resp := &ordersv1.ReadOrderResponse{Order: file.Record, Fulfilment: file.Fulfilment, DetailsState: detailsState(a, file)}
+	resp := &ordersv1.ReadOrderResponse{Order: full.Record, Fulfilment: full.Fulfilment, DetailsState: detailsState(a, full)}
 	if resp.GetDetailsState() == ordersv1.DetailsState_DETAILS_STATE_READABLE {
-		details, err := file.Details()
+		details, err := full.Details()
 		if err != nil {
 			return nil, err
 		}
@@ -40,12 +40,12 @@ func (s *Server) readFile(ctx context.Context, a rules.Audit) (*ordersv1.ReadOrd
 	return resp, nil
 }
 
-func detailsState(a rules.Audit, file *store.File) ordersv1.DetailsState {
+func detailsState(a rules.Audit, full *store.FullOrder) ordersv1.DetailsState {
 	team := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT
 	switch {
-	case file.DetailsErased:
+	case full.DetailsErased:
 		return ordersv1.DetailsState_DETAILS_STATE_ERASED
-	case team && file.Record.GetSource() == ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK:
+	case team && full.Record.GetSource() == ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK:
 		return ordersv1.DetailsState_DETAILS_STATE_WITHHELD
 	}
 	return ordersv1.DetailsState_DETAILS_STATE_READABLE

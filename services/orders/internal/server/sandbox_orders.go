@@ -152,10 +152,10 @@ func (s *Server) PostSandboxMessage(
 		Answer: func(*ordersv1.Order) *ordersv1.PostSandboxMessageResponse {
 			return &ordersv1.PostSandboxMessageResponse{Id: message.Record.GetId()}
 		},
-	}.Posting(s.Store, message, errs.Err, s.now)
+	}.WithMessage(s.Store, message, errs.Err, s.now)
 	action.Decide = ifReached(p, action.Decide)
-	post := action.Also
-	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+	post := action.WriteMore
+	action.WriteMore = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 		post(b, before, change)
 		a := sandboxAudit(ordersv1.Operation_OPERATION_POST_MESSAGE, p.TenantID, before.Record.GetId())
 		store.QueueAudit(b, a, before.Record, before.Record)
@@ -190,7 +190,7 @@ func (s *Server) Advance(ctx context.Context, due store.Due) error {
 	_, err := store.ChangeOrder(ctx, s.Store, store.Action[*ordersv1.Order]{
 		TenantID: due.TenantID,
 		OrderID:  due.OrderID,
-		Read:     func(b *pgx.Batch, tenantID, orderID string) { store.QueueFindAutoAdvance(b, tenantID, orderID, &pace) },
+		ReadMore: func(b *pgx.Batch, tenantID, orderID string) { store.QueueFindAutoAdvance(b, tenantID, orderID, &pace) },
 		Decide: func(current *rules.Current) (change *rules.Change, err error) {
 			switch {
 			case pace == nil:
@@ -201,7 +201,7 @@ func (s *Server) Advance(ctx context.Context, due store.Due) error {
 			change, op, err = current.Advance(s.now())
 			return change, err
 		},
-		Also: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+		WriteMore: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 			if change.Record != nil {
 				store.QueueAudit(b, sandboxAudit(op, due.TenantID, due.OrderID), before.Record, change.Record)
 			}

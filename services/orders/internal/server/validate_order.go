@@ -31,7 +31,7 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 		preview = readPreview(resp, err)
 	}
 	// No stock and a used external id come last: placing finds them only when it takes the unit and the external id.
-	found := append(e.problems(preview.problems), e.dropConsequences(preview.unstocked)...)
+	found := append(e.problems(preview.problems), e.dropConsequences(preview.outOfStock)...)
 	if !e.errs.Touches(externalIDPath) {
 		if _, conflict := s.findConflict(ctx, p, req.GetExternalOrderId()); conflict != nil {
 			found = append(found, conflict)
@@ -42,7 +42,7 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 		Ignored: caller.RequestFrom(ctx).IgnoredMembers, Estimate: preview.estimate, EstimateEur: preview.estimateEUR,
 	}
 	for _, err := range found {
-		if err := report(resp, err); err != nil {
+		if err := addProblem(resp, err); err != nil {
 			return nil, err
 		}
 	}
@@ -55,8 +55,8 @@ type itemPreview struct {
 	estimate, estimateEUR *commonv1.Money
 	// problems are the errors that placing finds before it takes stock.
 	problems []error
-	// unstocked has out_of_stock if there would be no stock for the order.
-	unstocked []error
+	// outOfStock has out_of_stock if there would be no stock for the order.
+	outOfStock []error
 }
 
 func readPreview(resp *catalogv1.PreviewItemResponse, err error) *itemPreview {
@@ -70,7 +70,7 @@ func readPreview(resp *catalogv1.PreviewItemResponse, err error) *itemPreview {
 			p.Violations = append(p.Violations, problem.Violation{Field: v.GetField(), Code: v.GetCode(), Message: v.GetMessage()})
 		}
 		if p.Code == problem.OutOfStock {
-			preview.unstocked = []error{p}
+			preview.outOfStock = []error{p}
 			continue
 		}
 		preview.problems = append(preview.problems, p)
@@ -78,9 +78,9 @@ func readPreview(resp *catalogv1.PreviewItemResponse, err error) *itemPreview {
 	return preview
 }
 
-// report adds an error for which placing would refuse the order. It returns errors of another kind, such as that of a service that
-// does not answer.
-func report(resp *ordersv1.ValidateOrderResponse, err error) error {
+// addProblem adds an error for which placing would refuse the order. It returns errors of another kind, such as that of a service
+// that does not answer.
+func addProblem(resp *ordersv1.ValidateOrderResponse, err error) error {
 	p, ok := problem.As(err)
 	if !ok || problem.Lookup(p.Code).Status >= http.StatusInternalServerError {
 		return err

@@ -19,12 +19,12 @@ type Action[R proto.Message] struct {
 	OrderID  string
 	// OriginKeyID is the key that made the request; 0 if no key did.
 	OriginKeyID int32
-	// Read adds further reads, which run after the order is locked. Nil: none.
-	Read func(b *pgx.Batch, tenantID, orderID string)
+	// ReadMore adds further reads, which run after the order is locked. Nil: none.
+	ReadMore func(b *pgx.Batch, tenantID, orderID string)
 	// Decide returns the change of the order, nil for none. It is a pure function.
 	Decide func(current *rules.Current) (*rules.Change, error)
-	// Also adds rows to a change, such as a message or an audit entry. Nil: none.
-	Also func(b *pgx.Batch, before *rules.Current, change *rules.Change)
+	// WriteMore adds rows to a change, such as a message or an audit entry. Nil: none.
+	WriteMore func(b *pgx.Batch, before *rules.Current, change *rules.Change)
 	// Answer makes the response from the record after the action.
 	Answer func(record *ordersv1.Order) R
 }
@@ -57,8 +57,8 @@ func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R
 	read := func(b *pgx.Batch) {
 		postgres.QueueSelectFirst(b, &current, s.scanCurrent, lockOrder, a.TenantID, a.OrderID)
 		postgres.QueueSelectFirst(b, &hold, pgx.RowTo[string], selectHold, a.TenantID, a.OrderID)
-		if a.Read != nil {
-			a.Read(b, a.TenantID, a.OrderID)
+		if a.ReadMore != nil {
+			a.ReadMore(b, a.TenantID, a.OrderID)
 		}
 	}
 	return idempotency.RunInTx(ctx, s.pool, read, func() (effect idempotency.Effect[R], err error) {
@@ -76,7 +76,7 @@ func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R
 			return effect, nil
 		}
 		effect.Answer = a.Answer(change.After(current))
-		effect.Queue, err = s.queueChange(ctx, a.OriginKeyID, current, change, a.Also)
+		effect.Queue, err = s.queueChange(ctx, a.OriginKeyID, current, change, a.WriteMore)
 		return effect, err
 	})
 }
@@ -96,7 +96,7 @@ func (s *Store) scanCurrent(from pgx.CollectableRow) (*rules.Current, error) {
 // queueChange returns the statements of a change: first the record and related rows, last the event.
 func (s *Store) queueChange(
 	ctx context.Context, originKeyID int32, before *rules.Current, change *rules.Change,
-	also func(b *pgx.Batch, before *rules.Current, change *rules.Change),
+	writeMore func(b *pgx.Batch, before *rules.Current, change *rules.Change),
 ) (func(b *pgx.Batch), error) {
 	args, err := s.changeArguments(before.TenantID, change)
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *Store) queueChange(
 		if change.TakeStock != "" {
 			b.Queue(insertOutcome, before.TenantID, change.TakeStock, outcomePlaced)
 		}
-		if also != nil {
-			also(b, before, change)
+		if writeMore != nil {
+			writeMore(b, before, change)
 		}
 		if event.Type != "" {
 			outbox.Append(ctx, b, event)

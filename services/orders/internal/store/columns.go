@@ -30,7 +30,7 @@ const (
 	placed   postgres.Use = 1 << iota // Written when the order is placed.
 	changed                           // Written by each later change.
 	inRecord                          // Read with the record.
-	inFile                            // Read beside the record with an order's file (type File).
+	inFull                            // Read beside the record with a full order (type FullOrder).
 	inLock                            // Read beside the record when the order is locked.
 	inSearch                          // Read beside the record by a search.
 )
@@ -65,21 +65,21 @@ var columns = postgres.Columns[row]{
 	postgres.TimeField("created_at", placed|inRecord, func(r *row) **timestamppb.Timestamp { return &r.CreatedAt }),
 	postgres.TimeField("updated_at", placed|changed|inRecord, func(r *row) **timestamppb.Timestamp { return &r.UpdatedAt }),
 
-	postgres.Field("details_sealed", placed|inFile|inLock, func(r *row) *[]byte { return &r.sealed }),
-	postgres.Field("budget_amount", placed|inFile, func(r *row) **string { return &r.budgetAmount }).Cast("::text::numeric", "::text"),
-	postgres.Field("budget_currency", placed|inFile, func(r *row) **string { return &r.budgetCurrency }),
-	postgres.Field("manager_id", placed|inFile, func(r *row) **string { return &r.fulfilment.ManagerId }),
+	postgres.Field("details_sealed", placed|inFull|inLock, func(r *row) *[]byte { return &r.sealed }),
+	postgres.Field("budget_amount", placed|inFull, func(r *row) **string { return &r.budgetAmount }).Cast("::text::numeric", "::text"),
+	postgres.Field("budget_currency", placed|inFull, func(r *row) **string { return &r.budgetCurrency }),
+	postgres.Field("manager_id", placed|inFull, func(r *row) **string { return &r.fulfilment.ManagerId }),
 	postgres.Field("placed_by_key_id", placed, func(r *row) **int32 { return &r.placedByKeyID }),
-	postgres.Field("placed_by_key_name", placed|inFile, func(r *row) **string { return &r.fulfilment.PlacedByKey }),
-	postgres.Field("after_hours_service_accepted", placed|inFile,
+	postgres.Field("placed_by_key_name", placed|inFull, func(r *row) **string { return &r.fulfilment.PlacedByKey }),
+	postgres.Field("after_hours_service_accepted", placed|inFull,
 		func(r *row) *bool { return &r.fulfilment.AfterHoursServiceAccepted }),
-	postgres.Field("branded_packaging_requested", placed|inFile,
+	postgres.Field("branded_packaging_requested", placed|inFull,
 		func(r *row) *bool { return &r.fulfilment.BrandedPackagingRequested }),
 }
 
 var (
 	placedColumns, changedColumns = columns.For(placed), columns.For(changed)
-	recordColumns, fileColumns    = columns.For(inRecord), columns.For(inRecord | inFile)
+	recordColumns, fullColumns    = columns.For(inRecord), columns.For(inRecord | inFull)
 	lockedColumns, foundColumns   = columns.For(inRecord | inLock), columns.For(inRecord | inSearch)
 )
 

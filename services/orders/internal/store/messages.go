@@ -35,11 +35,11 @@ WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq`
 WHERE tenant_id = $1 AND order_id = $2 ORDER BY seq`
 )
 
-// Posting returns the action with the steps that post the message in the store. check returns the errors of the request, which are
-// reported only if the order exists.
-func (a Action[R]) Posting(s *Store, m *rules.Message, check func() error, now func() time.Time) Action[R] {
+// WithMessage returns the action with the steps that post the message in the store. check returns the errors of the request, which
+// are reported only if the order exists.
+func (a Action[R]) WithMessage(s *Store, m *rules.Message, check func() error, now func() time.Time) Action[R] {
 	var before rules.Posted
-	a.Read = func(b *pgx.Batch, tenantID, orderID string) {
+	a.ReadMore = func(b *pgx.Batch, tenantID, orderID string) {
 		before = rules.Posted{}
 		b.Queue(selectPosted, tenantID, orderID, m.Internal).QueryRow(func(row pgx.Row) error {
 			var last *time.Time
@@ -56,7 +56,7 @@ func (a Action[R]) Posting(s *Store, m *rules.Message, check func() error, now f
 		}
 		return m.Post(current, before, now())
 	}
-	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
+	a.WriteMore = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
 		r := m.Record
 		body := []byte(r.GetBody())
 		sealed := s.ring.Seal(body, bodyAssociatedData(r.GetId()))

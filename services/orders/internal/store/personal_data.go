@@ -41,15 +41,15 @@ WHERE tenant_id = $1 AND order_id = $2 AND created_at >= now() - $3::interval)`
 
 var lockOrders = `SELECT ` + lockedColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
 
-// Person selects the orders that have any of the values.
-type Person struct {
+// PersonFilter selects the orders that have any of the values.
+type PersonFilter struct {
 	TenantID            string
 	ExternalRecipientID *string
 	OrderIDs, LinkIDs   []string
 }
 
 // PersonOrders reads up to limit orders of a person, by id, with the fields Id, Status and PersonalLinkId only.
-func (s *Store) PersonOrders(ctx context.Context, p Person, limit int) ([]*ordersv1.Order, error) {
+func (s *Store) PersonOrders(ctx context.Context, p PersonFilter, limit int) ([]*ordersv1.Order, error) {
 	return postgres.Select(ctx, s.pool, "find orders of a person", func(row pgx.CollectableRow) (*ordersv1.Order, error) {
 		o := &ordersv1.Order{}
 		return o, row.Scan(&o.Id, postgres.ScanEnum(&o.Status), &o.PersonalLinkId)
@@ -82,7 +82,7 @@ func (s *Store) ErasePersonalData(
 	return records, nil
 }
 
-// queueErasure writes the messages first, because the events of a transaction come last.
+// queueErasure erases the messages first, because an order does not change after its event.
 func (s *Store) queueErasure(
 	ctx context.Context, a rules.Audit, locked []*rules.Current, changes []*rules.Change,
 ) (func(b *pgx.Batch), error) {

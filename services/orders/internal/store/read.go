@@ -24,8 +24,8 @@ func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, 
 	return postgres.SelectOne(ctx, s.pool, "read order", ErrNotFound, scanOrder, selectOrder, tenantID, id)
 }
 
-// File is an order with everything that the team and the operator may see.
-type File struct {
+// FullOrder is an order with everything that the team and the operator may see.
+type FullOrder struct {
 	Record     *ordersv1.Order
 	Fulfilment *ordersv1.Fulfilment
 	// DetailsErased means that the details were erased.
@@ -34,19 +34,19 @@ type File struct {
 	Details func() (rules.Details, error)
 }
 
-var selectFile = `SELECT ` + fileColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = $2`
+var selectFull = `SELECT ` + fullColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// GetFile reads an order's file. It returns ErrNotFound if the tenant has no such order.
-func (s *Store) GetFile(ctx context.Context, tenantID, id string) (*File, error) {
-	return postgres.SelectOne(ctx, s.pool, "read order file", ErrNotFound, s.scanFile, selectFile, tenantID, id)
+// GetFull reads an order with everything. It returns ErrNotFound if the tenant has no such order.
+func (s *Store) GetFull(ctx context.Context, tenantID, id string) (*FullOrder, error) {
+	return postgres.SelectOne(ctx, s.pool, "read full order", ErrNotFound, s.scanFull, selectFull, tenantID, id)
 }
 
-func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
-	r, err := scanRow(from, fileColumns)
+func (s *Store) scanFull(from pgx.CollectableRow) (*FullOrder, error) {
+	r, err := scanRow(from, fullColumns)
 	if err != nil {
 		return nil, err
 	}
-	return &File{
+	return &FullOrder{
 		Record: r.Order, Fulfilment: r.fulfilment, DetailsErased: len(r.sealed) == 0,
 		Details: func() (rules.Details, error) { return s.openDetails(r.GetId(), r.sealed) },
 	}, nil
