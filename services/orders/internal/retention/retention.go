@@ -22,8 +22,8 @@ type Config struct {
 	Audit time.Duration
 }
 
-// Retention erases and deletes. Several instances share the work. The database's clock decides what is old enough, so an instance with
-// a wrong clock erases nothing too early.
+// Retention erases and deletes. Several instances share the work. The database's clock decides what is old enough, so an instance
+// with a wrong clock erases nothing too early.
 type Retention struct {
 	orders *store.Store
 	cfg    Config

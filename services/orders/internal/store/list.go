@@ -127,8 +127,8 @@ func (l List) parts() []List {
 	return []List{placed, before}
 }
 
-// Search is a page of the orders that have the filters of the request. It has a tenant, a reference, or a status and no other filter than
-// times, so that an index serves it.
+// Search is a page of the orders that have the filters of the request. It has a tenant, a reference, or a status and no other
+// filter than times, so that an index serves it.
 type Search struct {
 	Filters *ordersv1.SearchOrdersRequest
 	After   *page.Position
