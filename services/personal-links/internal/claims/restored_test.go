@@ -46,6 +46,26 @@ func TestARestoredLinkIsClaimedWithItsFirstOrder(t *testing.T) {
 	require.Equal(t, first, f.requireConverged(t, link).Record.GetOrderId())
 	claimed := f.get(t, link).Record.GetClaimedAt().AsTime()
 	require.WithinDuration(t, f.orders.CreatedAt(first), claimed, time.Microsecond, "it was claimed when the order was placed")
+	require.EqualValues(t, 1, f.lostClaims.Load())
+}
+
+func TestAClaimThatAnotherOneReplacedIsNotLost(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	_, err := f.instance(&claimstest.Failure{At: 2, Crash: true}).Claim(t.Context(), link, request(link))
+	require.Error(t, err, "it crashes before it places its order")
+	locked := f.get(t, link)
+	require.NotNil(t, locked.ClaimOrderID)
+	f.endLeases(t)
+	result, err := f.instance(healthy()).Claim(t.Context(), f.get(t, link), request(link))
+	require.NoError(t, err)
+	require.NotNil(t, result.Order)
+	reconciled, err := f.instance(healthy()).Reconcile(t.Context(), locked)
+	require.NoError(t, err)
+	require.Equal(t, result.Order.GetId(), reconciled.Record.GetOrderId())
+	f.requireConverged(t, link)
+	require.Zero(t, f.lostClaims.Load())
 }
 
 // The test breaks the second claim of a restored link, and then its reconciliation, before and after each of their steps.

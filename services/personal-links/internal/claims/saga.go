@@ -25,7 +25,10 @@ import (
 type Links interface {
 	Get(ctx context.Context, tenantID, id string) (*rules.Link, error)
 	LockClaim(ctx context.Context, tenantID, id, orderID string, lease time.Duration) (*rules.Link, error)
-	FinishClaim(ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time) (*rules.Link, error)
+	// FinishClaim reports whether the claim held the lock, so that it changed the link.
+	FinishClaim(
+		ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
+	) (link *rules.Link, finished bool, err error)
 	UnlockClaim(ctx context.Context, tenantID, id, orderID string) (*rules.Link, error)
 	TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error)
 }
@@ -49,7 +52,7 @@ type Deps struct {
 	Log    *slog.Logger
 	// Wake is called when a claim was finished outside of a call, so that its event is published immediately.
 	Wake func()
-	// LostClaim is called when a link has lost its claim and gets its order back.
+	// LostClaim is called when a link had lost its claim and has got its order back.
 	LostClaim func(ctx context.Context)
 }
 
@@ -74,7 +77,9 @@ type Result struct {
 }
 
 // FinishClaim marks a locked link as claimed, as Links.FinishClaim does.
-type FinishClaim func(ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time) (*rules.Link, error)
+type FinishClaim func(
+	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
+) (link *rules.Link, finished bool, err error)
 
 // Claimant says how the claims of a caller name their order, and how they end.
 type Claimant struct {
@@ -154,12 +159,16 @@ func (s *Saga) finish(
 	claimID, outcome := *link.ClaimOrderID, rules.ClaimOutcome{OrderID: order.GetId()}
 	if order.GetId() != claimID {
 		outcome.PlacedAt = order.GetCreatedAt().AsTime()
+	}
+	var finished bool
+	result.Link, finished, err = finish(ctx, link.TenantID, link.Record.GetId(), claimID, outcome, s.deps.Clock())
+	switch {
+	case err != nil:
+	case order.GetId() != claimID && finished:
 		s.deps.LostClaim(ctx)
 		s.deps.Log.WarnContext(ctx, "the link has lost its claim and gets its order back",
 			"link_id", link.Record.GetId(), "order_id", order.GetId())
-	}
-	result.Link, err = finish(ctx, link.TenantID, link.Record.GetId(), claimID, outcome, s.deps.Clock())
-	if err == nil && order.GetId() == claimID && result.Link.Record.GetStatus() == rules.Claimed {
+	case order.GetId() == claimID && result.Link.Record.GetStatus() == rules.Claimed:
 		result.Order = order
 	}
 	return result, err

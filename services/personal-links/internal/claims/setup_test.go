@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ type fixture struct {
 	store  *store.Store
 	orders *claimstest.Orders
 	tenant string
+	// lostClaims counts the claims that links have lost.
+	lostClaims atomic.Int32
 }
 
 func setup(t *testing.T) *fixture {
@@ -49,7 +52,7 @@ func (f *fixture) instance(failure *claimstest.Failure) *claims.Saga {
 	return claims.New(claims.Deps{
 		Links:  claimstest.FailingLinks{Store: f.store, Failure: failure},
 		Orders: claimstest.FailingOrders{Orders: f.orders, Failure: failure},
-		Clock:  time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) {},
+		Clock:  time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) { f.lostClaims.Add(1) },
 	}, claims.Config{Lease: time.Hour})
 }
 

@@ -74,8 +74,12 @@ func (l FailingLinks) LockClaim(ctx context.Context, tenantID, id, orderID strin
 // FinishClaim implements claims.Links.
 func (l FailingLinks) FinishClaim(
 	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
-) (*rules.Link, error) {
-	return step(l.Failure, func() (*rules.Link, error) { return l.Store.FinishClaim(ctx, tenantID, id, claimID, o, now) })
+) (link *rules.Link, finished bool, err error) {
+	link, err = step(l.Failure, func() (link *rules.Link, err error) {
+		link, finished, err = l.Store.FinishClaim(ctx, tenantID, id, claimID, o, now)
+		return link, err
+	})
+	return link, finished, err
 }
 
 // UnlockClaim implements claims.Links.

@@ -223,7 +223,7 @@ func (c *keyClaim) refuse(ctx context.Context, link *rules.Link, refused error) 
 // finish marks the link as claimed and stores the answer in the same transaction.
 func (c *keyClaim) finish(
 	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
-) (link *rules.Link, err error) {
+) (link *rules.Link, finished bool, err error) {
 	s := c.server
 	if !rules.MadeClaim(c.request, id, o.OrderID) {
 		// The link has lost an earlier claim and gets its order. That is no success of this request.
@@ -232,7 +232,7 @@ func (c *keyClaim) finish(
 	stored, err := idempotency.RunInTx(ctx, s.Store.Pool(), func(b *pgx.Batch) {
 		s.Store.QueueLock(b, tenantID, id, &link)
 	}, func() (effect sealedEffect, err error) {
-		if link == nil || !link.FinishClaim(claimID, o, now) {
+		if finished = link != nil && link.FinishClaim(claimID, o, now); !finished {
 			return effect, rules.ErrClaimLost
 		}
 		if effect, err = c.answer(link); err == nil {
@@ -241,14 +241,14 @@ func (c *keyClaim) finish(
 		return effect, err
 	})
 	if errors.Is(err, rules.ErrClaimLost) && link != nil {
-		return link, nil // Another instance has ended the claim.
+		return link, false, nil // Another instance has ended the claim.
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	c.stored = stored
 	if link == nil { // A repetition had stored the answer already, so the link was not read.
-		return s.Store.Get(ctx, tenantID, id)
+		link, err = s.Store.Get(ctx, tenantID, id)
 	}
-	return link, nil
+	return link, finished, err
 }

@@ -19,13 +19,15 @@ func (s *Store) LockClaim(ctx context.Context, tenantID, id, orderID string, lea
 	})
 }
 
-// FinishClaim marks the link as claimed with the order of its claim.
+// FinishClaim marks the link as claimed with the order of its claim. finished is false if the claim does not hold the lock.
 func (s *Store) FinishClaim(
 	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
-) (*rules.Link, error) {
-	return s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
-		return changeIf(l.FinishClaim(claimID, o, now), Change{Event: rules.EventClaimed})
+) (link *rules.Link, finished bool, err error) {
+	link, err = s.Update(ctx, tenantID, id, func(l *rules.Link) (*Change, error) {
+		finished = l.FinishClaim(claimID, o, now)
+		return changeIf(finished, Change{Event: rules.EventClaimed})
 	})
+	return link, finished, err
 }
 
 // UnlockClaim opens the link again after its claim was abandoned.
