@@ -189,6 +189,25 @@ func TestADraftExpires(t *testing.T) {
 	require.Zero(t, f.count(t, "form_drafts"))
 }
 
+// Such as one that was saved while the clock of the database was a month ahead.
+func TestADraftThatExpiresTooLateIsNotShownAndDeleted(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	link := f.newLink(t)
+	f.save(t, draftOf(link, aNonce))
+	for _, c := range []struct {
+		ahead string
+		left  int
+	}{{"24 hours", 1}, {"26 hours", 0}} {
+		_, err := f.pool.Exec(t.Context(), "UPDATE form_drafts SET expires_at = now() + $1::interval", c.ahead)
+		require.NoError(t, err)
+		require.Equal(t, c.left == 1, f.draft(t, link, aNonce) != nil, c.ahead)
+		_, err = f.store.DeleteExpiredDrafts(t.Context(), 0, 10)
+		require.NoError(t, err)
+		require.Equal(t, c.left, f.count(t, "form_drafts"), c.ahead)
+	}
+}
+
 func TestTheEndOfALinkDeletesItsDrafts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, f *fixture, l *linksv1.PersonalLink) error{

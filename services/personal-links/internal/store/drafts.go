@@ -22,8 +22,12 @@ const (
 	maxDrafts = 20
 )
 
+// latestExpiry is beyond that of every draft, even after a fail-over to a server whose clock is a little behind. A draft that expires
+// later was saved while the database's clock was ahead.
+const latestExpiry = `now() + interval '25 hours'`
+
 const (
-	selectDraft = `SELECT d.id, d.draft_sealed, d.expires_at > now() FROM form_drafts d
+	selectDraft = `SELECT d.id, d.draft_sealed, d.expires_at > now() AND d.expires_at < ` + latestExpiry + ` FROM form_drafts d
 JOIN links l ON l.tenant_id = d.tenant_id AND l.id = d.link_id WHERE l.token_hash = $1 AND d.nonce_hash = $2`
 
 	upsertDraft = `INSERT INTO form_drafts (tenant_id, id, link_id, nonce_hash, draft_sealed, expires_at)
@@ -39,7 +43,8 @@ WHERE l.token_hash = $1 AND d.tenant_id = l.tenant_id AND d.link_id = l.id AND d
 	deleteDraftsOf = `DELETE FROM form_drafts WHERE tenant_id = $1 AND link_id = $2`
 
 	deleteExpired = `DELETE FROM form_drafts WHERE (tenant_id, id) IN (
-  SELECT tenant_id, id FROM form_drafts WHERE expires_at < now() - $1::interval
+  SELECT tenant_id, id FROM form_drafts
+  WHERE expires_at < now() - $1::interval OR expires_at > ` + latestExpiry + ` + $1::interval
   ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
