@@ -312,6 +312,18 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 		require.Equal(t, "/c/"+token+"?step=choose", got.Header().Get("Location"))
 		require.Contains(t, f.get("?step=choose").body, "Sorry, Dark truffles has just been taken.")
 	})
+	t.Run("one other gift is left", func(t *testing.T) {
+		f := setup(t)
+		f.review()
+		f.page.Gifts = f.page.GetGifts()[1:2]
+		require.Equal(t, "/c/"+token+"?step=choose", f.get("?step=review").Header().Get("Location"))
+		left := f.get("?step=choose").body
+		require.Contains(t, left, `name="gift" value="shirt"`)
+		require.Contains(t, left, "Sorry, the gift you chose is no longer available.")
+		require.Contains(t, left, "<title>Please check")
+		require.Contains(t, f.follow(choose("shirt", "choice", "Colour=Navy&Size=S")).body, "Storgatan 1")
+		require.NotContains(t, f.get("?step=gift").body, "Sorry")
+	})
 }
 
 func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {

@@ -105,16 +105,9 @@ func (s *Site) listView(v *visit) listView {
 		p.Cards = append(p.Cards, s.cardOf(g, pickedOf(v.draft, g)))
 		p.AllGone = p.AllGone && g.GetOutOfStock()
 	}
-	switch step := nextStep(v.link, v.draft); {
-	case chosen != "" && step == stepChoose:
-		p.Problem = p.T("problem.unavailable")
-		for _, g := range v.link.GetGifts() {
-			if g.GetProductId() == chosen && (g.GetOutOfStock() || v.draft.GetAnswer().GetCode() == string(problem.OutOfStock)) {
-				p.Problem = p.T("problem.gone", "gift", g.GetName())
-			}
-		}
-	case v.draft.GetAnswer().GetCode() == string(problem.ProductNotAvailable):
-		p.Problem = p.T("problem.unavailable")
+	p.Problem = p.unavailable(v)
+	switch {
+	case p.Problem != "":
 	case v.isLost():
 		p.Problem = p.T("problem.lost")
 	case chosen != "":
@@ -139,6 +132,20 @@ func (s *Site) listView(v *visit) listView {
 		p.markFirst(&p.Cards[0].Picture)
 	}
 	return p
+}
+
+// unavailable says that the chosen gift is not available any more; empty: it is, or none was chosen.
+func (t *texts) unavailable(v *visit) string {
+	chosen, code := v.draft.GetGift().GetProductId(), problem.Code(v.draft.GetAnswer().GetCode())
+	if code != problem.ProductNotAvailable && (chosen == "" || nextStep(v.link, v.draft) != stepChoose) {
+		return ""
+	}
+	for _, g := range v.link.GetGifts() {
+		if g.GetProductId() == chosen && (g.GetOutOfStock() || code == problem.OutOfStock) {
+			return t.T("problem.gone", "gift", g.GetName())
+		}
+	}
+	return t.T("problem.unavailable")
 }
 
 // leading is how many cards are in rows of two. All others follow in rows of three. So no row of a wide page has a single card.
@@ -239,9 +246,13 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	if len(p.Pictures) > 0 {
 		p.markFirst(&p.Pictures[first])
 	}
-	if v.isLost() {
-		p.Problem, p.Failed = p.T("problem.lost"), true
+	if p.OnlyGift {
+		p.Problem = p.unavailable(v)
 	}
+	if v.isLost() {
+		p.Problem = p.T("problem.lost")
+	}
+	p.Failed = p.Problem != ""
 	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()
 	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen &&
 		(code == problem.InvalidVariations || code == problem.OutOfStock) {
