@@ -76,7 +76,7 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 		if v.link.GetGreeting() != "" { // It has a page of its own.
 			v.setQuery(stepChoose)
 		}
-		s.render(v.w, http.StatusOK, pageList, s.listView(v))
+		s.showGifts(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_GIFT: {true, func(s *Site, p *sample, v *visit) {
 		v.setQuery(stepGift, fieldGift, p.gift.GetProductId())

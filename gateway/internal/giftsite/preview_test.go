@@ -298,3 +298,10 @@ func TestStatesThatArePlayersBadLuckCanBePreviewed(t *testing.T) {
 		require.True(t, proto.Equal(openPage(), link), "%s changes what it is made of", page)
 	}
 }
+
+func TestAPreviewOfTheListIsThePageOfTheOnlyGift(t *testing.T) {
+	t.Parallel()
+	link := openPage()
+	link.Gifts = link.GetGifts()[1:2]
+	require.Contains(t, previewed(t, pageOfChoose, link, &catalog{size: 10}), `id="picks"`)
+}
