@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +271,19 @@ func TestTheFormThatClaimedKeepsItsRecipient(t *testing.T) {
 	t.Run("until it corrects it", func(t *testing.T) {
 		require.Positive(t, f.save(t, draftOf(link, aNonce)).GetDraft().GetVersion())
 	})
+}
+
+func TestAClaimWhoseBrowserDisconnectsKeepsItsRecipient(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	claim := formOf(link, aNonce)
+	ctx, disconnect := context.WithCancel(t.Context())
+	f.orders.During(disconnect)
+	_, err := f.newServer(f.saga(f.store, f.orders)).ClaimLink(ctx, claim)
+	require.NoError(t, err)
+	require.Error(t, ctx.Err())
+	require.True(t, proto.Equal(claim.GetRecipient(), f.draft(t, link, aNonce).GetRecipient()))
 }
 
 // An erasure of a claimed link, too, must delete a correction that its player has begun.

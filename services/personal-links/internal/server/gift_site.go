@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -132,13 +133,19 @@ func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.Claim
 	}, nil
 }
 
+// saveTimeout is for one short transaction.
+const saveTimeout = 5 * time.Second
+
 // saveRecipient saves where the gift is sent as a draft of the form, so that its browser can show it. The claim has deleted all
-// drafts. If the draft cannot be saved, the browser shows the masked recipient of the order.
+// drafts. If the draft cannot be saved, the browser shows the masked recipient of the order. The draft is saved even if the browser
+// has disconnected meanwhile.
 func (s *Server) saveRecipient(ctx context.Context, req *linksv1.ClaimLinkRequest) {
 	nonce := req.GetFormNonce()
 	if nonce == "" {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
 	hash, _ := rules.HashToken(req.GetToken())
 	_, _, _ = s.Store.SaveDraft(ctx, hash, rules.HashNonce(nonce),
 		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
