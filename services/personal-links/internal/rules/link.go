@@ -54,7 +54,7 @@ type Link struct {
 	ClaimOrderID *string
 	// ClaimExpired means that the lease of the claim lock has ended.
 	ClaimExpired bool
-	// ProductIDs are the gifts of a link to a selection of the catalog.
+	// ProductIDs are the gifts of a link to a selection of the catalog. Links of a list are without them.
 	ProductIDs []string
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -155,4 +156,25 @@ func TestTheAuditIsAppendOnly(t *testing.T) {
 		require.Equal(t, "23001", postgres.State(err), "%v", err)
 	}
 	require.Equal(t, 1, f.count(t, "link_audit"))
+}
+
+// A batch may have a thousand links to a thousand gifts. To read the gifts with each of the links would take all memory.
+func TestListsOfLinksDoNotReadTheGiftsOfEach(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.create(t, f.toGifts(ann()))[0].GetLink()
+	one, err := f.store.Get(t.Context(), f.tenant, link.GetId())
+	require.NoError(t, err)
+	require.Equal(t, []string{mugID}, one.ProductIDs)
+	ofBatch, _, err := f.store.Batch(t.Context(), f.tenant, one.BatchID, -1, 1)
+	require.NoError(t, err)
+	exported, err := f.store.Export(t.Context(), f.tenant, []string{link.GetId()}, *store.BySandbox(store.Exported))
+	require.NoError(t, err)
+	by := *store.BySandbox(store.Erased)
+	erased, _, err := f.store.ErasePersonalData(t.Context(), f.tenant, []string{link.GetId()}, by, "", time.Now())
+	require.NoError(t, err)
+	for _, list := range [][]*rules.Link{ofBatch, exported, erased} {
+		require.Len(t, list, 1)
+		require.Empty(t, list[0].ProductIDs)
+	}
 }

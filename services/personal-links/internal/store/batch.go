@@ -65,7 +65,7 @@ func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by A
 	err := postgres.ReadThenWrite(ctx, s.pool,
 		func(b *pgx.Batch) {
 			b.Queue(batchExists, tenantID, batchID).QueryRow(func(row pgx.Row) error { return row.Scan(&exists) })
-			postgres.QueueSelect(b, &links, s.scanLink, lockBatch, tenantID, batchID)
+			postgres.QueueSelect(b, &links, s.scanListed, lockBatch, tenantID, batchID)
 		},
 		func() (func(b *pgx.Batch), error) {
 			if !exists {

@@ -27,6 +27,7 @@ const (
 	erased                            // Written when the link is erased.
 	inRecord                          // Read with the record.
 	inLink                            // Read beside the record with a link.
+	withOne                           // Read with one link, but not with each of a list.
 )
 
 // columns of a link.
@@ -55,13 +56,14 @@ var columns = postgres.Columns[row]{
 	postgres.Field("reason_sealed", changed|erased|inLink, func(r *row) *[]byte { return &r.reason }),
 	postgres.Field("claim_order_id", changed|inLink, func(r *row) **string { return &r.ClaimOrderID }),
 	postgres.Field("coalesce("+claimLeaseEnded+", false)", inLink, func(r *row) *bool { return &r.ClaimExpired }),
-	postgres.Field("(SELECT product_ids FROM link_batches b WHERE b.tenant_id = l.tenant_id AND b.id = l.batch_id)", inLink,
+	postgres.Field("(SELECT product_ids FROM link_batches b WHERE b.tenant_id = l.tenant_id AND b.id = l.batch_id)", withOne,
 		func(r *row) *[]string { return &r.ProductIDs }),
 }
 
 var (
 	madeColumns, changedColumns, erasedColumns = columns.For(made), columns.For(changed), columns.For(erased)
-	recordColumns, linkColumns                 = columns.For(inRecord), columns.For(inRecord | inLink)
+	recordColumns                              = columns.For(inRecord)
+	listedColumns, linkColumns                 = columns.For(inRecord | inLink), columns.For(inRecord | inLink | withOne)
 )
 
 func (s *Store) scanRecord(from pgx.CollectableRow) (*linksv1.PersonalLink, error) {
@@ -70,7 +72,16 @@ func (s *Store) scanRecord(from pgx.CollectableRow) (*linksv1.PersonalLink, erro
 }
 
 func (s *Store) scanLink(from pgx.CollectableRow) (*rules.Link, error) {
-	r, err := s.scan(from, linkColumns)
+	return s.scanLinkOf(from, linkColumns)
+}
+
+// scanListed scans a link of a list.
+func (s *Store) scanListed(from pgx.CollectableRow) (*rules.Link, error) {
+	return s.scanLinkOf(from, listedColumns)
+}
+
+func (s *Store) scanLinkOf(from pgx.CollectableRow, of postgres.Columns[row]) (*rules.Link, error) {
+	r, err := s.scan(from, of)
 	if err != nil {
 		return nil, err
 	}

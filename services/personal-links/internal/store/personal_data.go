@@ -67,7 +67,7 @@ func (s *Store) ErasePersonalData(
 	ctx context.Context, tenantID string, ids []string, by Audit, erasedURL string, now time.Time,
 ) (links []*rules.Link, locked *rules.Link, err error) {
 	err = postgres.ReadThenWrite(ctx, s.pool,
-		func(b *pgx.Batch) { postgres.QueueSelect(b, &links, s.scanLink, lockLinks, tenantID, ids) },
+		func(b *pgx.Batch) { postgres.QueueSelect(b, &links, s.scanListed, lockLinks, tenantID, ids) },
 		func() (write func(b *pgx.Batch), err error) {
 			write, locked, err = s.queueErasure(ctx, links, by, erasedURL, now)
 			return write, err
@@ -115,5 +115,5 @@ func (s *Store) Export(ctx context.Context, tenantID string, ids []string, by Au
 	if _, err := s.pool.Exec(ctx, insertExport, tenantID, ids, by.Action, by.ActorKind, by.ActorID); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	return postgres.Select(ctx, s.pool, "read links", s.scanLink, selectLinks, tenantID, ids)
+	return postgres.Select(ctx, s.pool, "read links", s.scanListed, selectLinks, tenantID, ids)
 }

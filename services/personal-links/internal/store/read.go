@@ -16,11 +16,12 @@ var ErrNotFound = errors.New("no such link")
 const batchExists = `SELECT EXISTS (SELECT FROM link_batches WHERE tenant_id = $1 AND id = $2)`
 
 var (
-	fromLinks = `SELECT ` + linkColumns.Select() + ` FROM links l `
+	fromLink  = `SELECT ` + linkColumns.Select() + ` FROM links l `
+	fromLinks = `SELECT ` + listedColumns.Select() + ` FROM links l `
 
 	selectRecord  = `SELECT ` + recordColumns.Select() + ` FROM links WHERE tenant_id = $1 AND id = $2`
-	selectLink    = fromLinks + `WHERE l.tenant_id = $1 AND l.id = $2`
-	selectByToken = fromLinks + `WHERE l.token_hash = $1`
+	selectLink    = fromLink + `WHERE l.tenant_id = $1 AND l.id = $2`
+	selectByToken = fromLink + `WHERE l.token_hash = $1`
 	selectBatch   = fromLinks + `WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.batch_index > $3 ORDER BY l.batch_index LIMIT $4`
 )
 
@@ -48,6 +49,6 @@ func (s *Store) Batch(ctx context.Context, tenantID, batchID string, after, limi
 	if !exists {
 		return nil, false, ErrNotFound
 	}
-	links, err = postgres.Select(ctx, s.pool, "read batch", s.scanLink, selectBatch, tenantID, batchID, after, limit+1)
+	links, err = postgres.Select(ctx, s.pool, "read batch", s.scanListed, selectBatch, tenantID, batchID, after, limit+1)
 	return links[:min(len(links), limit)], len(links) > limit, err
 }
