@@ -16,7 +16,6 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -198,11 +197,7 @@ func checkSecondParts(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 	if errs.Err() == nil {
 		return nil
 	}
-	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
-	for _, v := range errs.List() {
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code})
-	}
-	return answer
+	return answerOf(problem.InvalidRequest, errs.List())
 }
 
 func unlessEmpty(s string) *string {

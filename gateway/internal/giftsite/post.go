@@ -145,11 +145,11 @@ func (s *Site) postAddress(v *visit, f form) {
 
 // violations is an answer with an error at some inputs.
 func violations(code string, fields ...string) *linksv1.ClaimAnswer {
-	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	var found []problem.Violation
 	for _, field := range fields {
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: code})
+		found = append(found, problem.Violation{Field: recipientPath + field, Code: code})
 	}
-	return answer
+	return answerOf(problem.InvalidRequest, found)
 }
 
 // postReview claims the gift that the player has reviewed. The service ensures that a form sent any number of times places one
@@ -197,10 +197,7 @@ func (s *Site) saveFormError(v *visit, req *linksv1.SaveClaimDraftRequest, err e
 		return
 	}
 	p := s.shownProblem(v, err)
-	req.Answer = &linksv1.ClaimAnswer{Code: string(p.Code)}
-	for _, violation := range p.Violations[:min(len(p.Violations), maxViolations)] {
-		req.Answer.Violations = append(req.Answer.Violations, &commonv1.Violation{Field: violation.Field, Code: violation.Code})
-	}
+	req.Answer = answerOf(p.Code, p.Violations)
 	if s.saveDraft(v, req) {
 		s.redirect(v, step)
 	}
@@ -219,3 +216,12 @@ func (s *Site) shownProblem(v *visit, err error) *problem.Error {
 
 // maxViolations is how many violations of an answer are kept. There are fewer inputs.
 const maxViolations = 50
+
+// answerOf is what a draft keeps of a problem.
+func answerOf(code problem.Code, violations []problem.Violation) *linksv1.ClaimAnswer {
+	answer := &linksv1.ClaimAnswer{Code: string(code)}
+	for _, v := range violations[:min(len(violations), maxViolations)] {
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code})
+	}
+	return answer
+}

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -245,13 +244,10 @@ func firstChoice(g *linksv1.ClaimGift) (picked map[string]string, ok bool) {
 }
 
 func sampleErrors() *linksv1.ClaimAnswer {
-	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
-	for field, code := range map[string]string{
-		"recipient.name": problem.FieldRequired, "recipient.phone": problem.FieldInvalid, "recipient.city": problem.FieldRequired,
-	} {
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: field, Code: code})
-	}
-	return answer
+	return answerOf(problem.InvalidRequest, []problem.Violation{
+		{Field: "recipient.name", Code: problem.FieldRequired}, {Field: "recipient.phone", Code: problem.FieldInvalid},
+		{Field: "recipient.city", Code: problem.FieldRequired},
+	})
 }
 
 // GetClaimDraft implements GiftSiteServiceClient.
