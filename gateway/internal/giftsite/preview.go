@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -165,11 +165,7 @@ func (s *Site) previewDocument(ctx context.Context, preview Preview, link *links
 
 // setQuery says which page of the link is read.
 func (v *visit) setQuery(step string, pairs ...string) {
-	query := url.Values{fieldStep: {step}}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		query.Set(pairs[i], pairs[i+1])
-	}
-	v.r.URL.RawQuery = query.Encode()
+	v.r.URL.RawQuery = strings.TrimPrefix(stepQuery(step, pairs...), "?")
 }
 
 func claimedAs(progress linksv1.ClaimProgress, own bool) func(*Site, *sample, *visit) {
