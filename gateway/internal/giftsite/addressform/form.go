@@ -35,8 +35,6 @@ const (
 
 // Form is the address form of a country.
 type Form struct {
-	// Country is the ISO 3166-1 alpha-2 code.
-	Country string
 	// CallingCode is that of phone numbers, such as +46. Empty if the country has none.
 	CallingCode string
 	// Fields are in the order in which the country writes them.
@@ -92,7 +90,7 @@ func For(code, locale string) Form {
 	if !ok {
 		f = unknown
 	}
-	form := Form{Country: code, CallingCode: phone.CallingCode(code), example: f.example}
+	form := Form{CallingCode: phone.CallingCode(code), example: f.example}
 	if f.postal != "" {
 		form.postal = regexp.MustCompile("^(?i:" + f.postal + ")$")
 	}
@@ -327,17 +325,4 @@ func (f Form) CityWithRegion(city, region string) string {
 		return "" // A missing city stays missing.
 	}
 	return city + ", " + region
-}
-
-// Labels lists the keys of all labels.
-func Labels() []string {
-	keys := []string{Street, Street2, City, Region, PostalCode}
-	for _, f := range formats {
-		keys = append(keys, label(City, f.cityName), label(PostalCode, f.postalName))
-		if strings.ContainsRune(f.order+f.latin, 'S') {
-			keys = append(keys, label(Region, f.regionName))
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }
