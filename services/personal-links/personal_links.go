@@ -136,7 +136,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring, events *seal.Even
 	links, orders := store.New(s.Pool, ring, events), ordersv1.NewClaimsServiceClient(ordersConn)
 	saga := claims.New(claims.Deps{
 		Links: links, Orders: orders, Clock: time.Now, Log: s.Telemetry.Logger, Wake: s.Waker.Wake, LostClaim: lostClaim,
-	}, claims.Config{Lease: claims.Lease})
+	})
 	steps := sandboxpace.NewLoop("sandbox claims", s.Telemetry.Logger)
 	srv := server.New(server.Deps{
 		Store: links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)),

@@ -16,7 +16,7 @@ const batch = 50
 // be reconciled does not block the others; it is tried again after another lease.
 func (s *Saga) ReconcileExpired(ctx context.Context) error {
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-		expired, err := s.deps.Links.TakeExpiredClaims(ctx, s.lease, limit)
+		expired, err := s.deps.Links.TakeExpiredClaims(ctx, s.deps.Lease, limit)
 		if err != nil {
 			return 0, err
 		}

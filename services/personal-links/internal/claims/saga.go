@@ -10,6 +10,7 @@
 package claims
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -34,9 +35,7 @@ type Links interface {
 }
 
 const (
-	// Lease of a claim lock. It is longer than a claim may take, so that other instances do not reconcile a running claim.
-	// Correctness does not depend on it.
-	Lease        = 15 * time.Second
+	defaultLease = 15 * time.Second
 	claimTimeout = 10 * time.Second
 	// How often, and for how long, a claim waits for the lock of another one.
 	pollInterval = 50 * time.Millisecond
@@ -54,21 +53,21 @@ type Deps struct {
 	Wake func()
 	// LostClaim is called when a link had lost its claim and has got its order back.
 	LostClaim func(ctx context.Context)
-}
-
-// Config of a saga.
-type Config struct {
+	// Lease of a claim lock; 0: 15 seconds. It is longer than a claim may take, so that other instances do not reconcile a running
+	// claim. Correctness does not depend on it.
 	Lease time.Duration
 }
 
 // Saga claims links. It is safe for concurrent use, by several instances too.
 type Saga struct {
-	deps  Deps
-	lease time.Duration
+	deps Deps
 }
 
 // New makes a saga.
-func New(deps Deps, cfg Config) *Saga { return &Saga{deps: deps, lease: cfg.Lease} }
+func New(deps Deps) *Saga {
+	deps.Lease = cmp.Or(deps.Lease, defaultLease)
+	return &Saga{deps: deps}
+}
 
 // Result of a claim: the link, and the order if this claim placed it.
 type Result struct {
@@ -112,7 +111,7 @@ func (s *Saga) ClaimAs(
 			return Result{Link: link}, err
 		}
 		orderID := by.OrderID()
-		link, err = s.deps.Links.LockClaim(detached, link.TenantID, link.Record.GetId(), orderID, s.lease)
+		link, err = s.deps.Links.LockClaim(detached, link.TenantID, link.Record.GetId(), orderID, s.deps.Lease)
 		if err != nil {
 			return Result{}, err
 		}

@@ -53,7 +53,8 @@ func (f *fixture) instance(failure *claimstest.Failure) *claims.Saga {
 		Links:  claimstest.FailingLinks{Store: f.store, Failure: failure},
 		Orders: claimstest.FailingOrders{Orders: f.orders, Failure: failure},
 		Clock:  time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) { f.lostClaims.Add(1) },
-	}, claims.Config{Lease: time.Hour})
+		Lease: time.Hour,
+	})
 }
 
 func healthy() *claimstest.Failure { return &claimstest.Failure{At: -1} }

@@ -117,7 +117,7 @@ func (f *fixture) saga(links claims.Links, orders ordersv1.ClaimsServiceClient) 
 	log := slog.New(slog.NewTextHandler(f.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return claims.New(claims.Deps{
 		Links: links, Orders: orders, Clock: time.Now, Log: log, Wake: func() {}, LostClaim: func(context.Context) {},
-	}, claims.Config{Lease: claims.Lease})
+	})
 }
 
 // failing makes the claims of an instance that fails.
