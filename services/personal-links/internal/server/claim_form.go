@@ -85,11 +85,12 @@ func (s *Server) CorrectClaimedGift(
 	r := req.GetRecipient()
 	corrected, err := s.Orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
-		ExpectedVersion: proto.Int64(req.GetExpectedVersion()), CourierComment: unlessBlank(r.GetCourierComment()),
+		ExpectedVersion: proto.Int64(req.GetExpectedVersion()), CourierComment: fields.Optional(new(r.GetCourierComment())),
 		Recipient: &ordersv1.DeliveryCorrection{
-			Name: fields.Optional(new(r.GetName())), Phone: unlessBlank(r.GetPhone()), Email: unlessBlank(r.GetEmail()),
+			Name: fields.Optional(new(r.GetName())), Phone: fields.Optional(new(r.GetPhone())), Email: fields.Optional(new(r.GetEmail())),
 			Address: &ordersv1.AddressCorrection{
-				Street: fields.Optional(new(r.GetStreet())), City: unlessBlank(r.GetCity()), PostalCode: unlessBlank(r.GetPostalCode()),
+				Street: fields.Optional(new(r.GetStreet())), City: fields.Optional(new(r.GetCity())),
+				PostalCode: fields.Optional(new(r.GetPostalCode())),
 			},
 		},
 	})
@@ -135,13 +136,6 @@ func (s *Server) ThankForClaimedGift(
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(), Text: req.GetText(),
 	})
 	return &linksv1.ThankForClaimedGiftResponse{}, err
-}
-
-func unlessBlank(text string) *string {
-	if fields.Blank(text) {
-		return nil
-	}
-	return &text
 }
 
 // GetClaimDraft returns what the form has entered so far.

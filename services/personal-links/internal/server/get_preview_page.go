@@ -2,14 +2,12 @@ package server
 
 import (
 	"context"
-	"slices"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -26,7 +24,7 @@ func (s *Server) GetPreviewPage(ctx context.Context, req *linksv1.GetPreviewPage
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(settings.GetBrands(), func(b *tenantsv1.Brand) bool { return b.GetId() == brandID }) {
+	if !rules.HasBrand(settings.GetBrands(), brandID) {
 		return nil, problem.New(problem.NotFound, "The tenant has no such brand.")
 	}
 	locale := rules.Locale(req.GetLocale(), settings.GetTenant(), errs)
