@@ -23,7 +23,7 @@ const (
 	// maxPersonRecords is how many links a person may have.
 	maxPersonRecords = 2000
 	// erasedToken ends the claim URL of an erased link. It is no token, so the gift site answers 404.
-	erasedToken = "/erased"
+	erasedToken = "erased"
 	// maxExport is in bytes. With this document and that of the orders, a response stays below the largest gRPC message.
 	maxExport = 14 << 20
 )
@@ -96,7 +96,7 @@ func (s *Server) ErasePersonRecords(
 	// Each link may have one claim in flight, and its player may start another.
 	for range len(ids) + maxReconciled {
 		var locked *rules.Link
-		links, locked, err = s.Store.ErasePersonalData(ctx, tenantID, ids, by, s.ClaimURL+erasedToken, s.Clock())
+		links, locked, err = s.Store.ErasePersonalData(ctx, tenantID, ids, by, rules.ClaimURL(s.ClaimURL, erasedToken), s.Clock())
 		if !errors.Is(err, rules.ErrClaimLocked) {
 			break
 		}
