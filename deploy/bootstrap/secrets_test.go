@@ -51,7 +51,7 @@ func environment(t *testing.T, dir string, p programs.Program) map[string]string
 		case field.Variable == "GIFTING_ENVIRONMENT":
 			env[field.Variable] = "production"
 		default:
-			env[field.Variable] = "https://example.com"
+			env[field.Variable] = "https://example.com/c"
 		}
 	}
 	return env

@@ -60,8 +60,8 @@ type Config struct {
 
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
-	_, err := seal.ParseRing(c.SealKeys)
-	return settings.Invalid("SEAL_KEYS", err)
+	_, keys := seal.ParseRing(c.SealKeys)
+	return errors.Join(settings.Invalid("SEAL_KEYS", keys), settings.Invalid("CLAIM_URL", checkClaimURL(c.ClaimURL)))
 }
 
 const eraseBatch = 1000
@@ -86,10 +86,7 @@ func Program() service.Program[Config] {
 
 // New builds the service and opens its database and connections. Run closes them.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
-	if err := settings.Defaults(&cfg); err != nil {
-		return nil, err
-	}
-	if err := checkClaimURL(cfg.ClaimURL); err != nil {
+	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
 		return nil, err
 	}
 	ring, err := seal.ParseRing(cfg.SealKeys)

@@ -93,6 +93,14 @@ func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 	}
 }
 
+func TestAClaimURLWithAnotherPathIsAnInvalidSetting(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	require.NoError(t, cfg.Validate())
+	cfg.ClaimURL = "https://example.com/gifts/c"
+	require.ErrorContains(t, cfg.Validate(), "GIFTING_CLAIM_URL")
+}
+
 func TestAnAnswerIsKeptFor30DaysByDefault(t *testing.T) {
 	t.Parallel()
 	var cfg personallinks.Config
