@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// lease is longer than a claim may take.
+	// lease is longer than a step may take: to read the gifts, to wait for another claim and to place the order.
 	lease = 30 * time.Second
 	batch = 16
 	// atOnce bounds the claims of one instance that run at the same time.

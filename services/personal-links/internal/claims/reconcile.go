@@ -13,7 +13,7 @@ import (
 const batch = 50
 
 // ReconcileExpired reconciles every claim whose lease has ended, as after a crash or a failure of orders. A claim that cannot
-// be reconciled does not block the others; it is tried again after another lease.
+// be reconciled delays the others at most by the time-out of a call. It is tried again after another lease.
 func (s *Saga) ReconcileExpired(ctx context.Context) error {
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 		expired, err := s.deps.Links.TakeExpiredClaims(ctx, s.deps.Lease, limit)

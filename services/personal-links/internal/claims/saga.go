@@ -80,8 +80,8 @@ type FinishClaim func(
 	ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time,
 ) (link *rules.Link, finished bool, err error)
 
-// Claimant says how the claims of a caller name their order, and how they end.
-type Claimant struct {
+// ClaimOptions are what differs between the callers of ClaimAs.
+type ClaimOptions struct {
 	// OrderID makes the id of an order. An id is used for one claim only.
 	OrderID func() string
 	// Finish ends the claim, unless another instance does so after a crash. Nil: Links.FinishClaim does.
@@ -92,15 +92,15 @@ type Claimant struct {
 // that can no longer be claimed is returned unchanged. If orders refuses the order, the link stays open.
 func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest) (Result, error) {
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
-	return s.ClaimAs(ctx, Claimant{OrderID: newID}, link, request)
+	return s.ClaimAs(ctx, ClaimOptions{OrderID: newID}, link, request)
 }
 
-// ClaimAs is Claim for the claimant.
+// ClaimAs is Claim with the options.
 func (s *Saga) ClaimAs(
-	ctx context.Context, by Claimant, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest,
+	ctx context.Context, opts ClaimOptions, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
-	if by.Finish == nil {
-		by.Finish = s.deps.Links.FinishClaim
+	if opts.Finish == nil {
+		opts.Finish = s.deps.Links.FinishClaim
 	}
 	// The claim continues if the player's browser disconnects.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
@@ -110,7 +110,7 @@ func (s *Saga) ClaimAs(
 		if link, err = s.waitUnlocked(ctx, link); err != nil || link.Record.GetStatus() != rules.Active {
 			return Result{Link: link}, err
 		}
-		orderID := by.OrderID()
+		orderID := opts.OrderID()
 		link, err = s.deps.Links.LockClaim(detached, link.TenantID, link.Record.GetId(), orderID, s.deps.Lease)
 		if err != nil {
 			return Result{}, err
@@ -118,7 +118,7 @@ func (s *Saga) ClaimAs(
 		if link.ClaimOrderID == nil || *link.ClaimOrderID != orderID {
 			continue // Another claim or a cancellation was first.
 		}
-		result, err := s.place(detached, by, link, orderID, request)
+		result, err := s.place(detached, opts, link, orderID, request)
 		if err != nil || result.Order != nil {
 			return result, err
 		}
@@ -130,19 +130,19 @@ func (s *Saga) ClaimAs(
 // place places the order of a locked link. If both order and error are nil, the link has the order of an earlier claim, or the
 // claim was abandoned.
 func (s *Saga) place(
-	ctx context.Context, by Claimant, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
+	ctx context.Context, opts ClaimOptions, link *rules.Link, orderID string, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
 	request.OrderId = orderID
 	placed, err := s.deps.Orders.PlaceClaimedOrder(ctx, request)
 	if err != nil {
-		return s.reconcileFailed(ctx, by, link, err)
+		return s.reconcileFailed(ctx, opts, link, err)
 	}
 	if placed.GetOrder() == nil {
 		link, err = s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())
 		return Result{Link: link}, err
 	}
 	// The response is sent only after this commit, so that the events of later requests follow the claim's event in the feed.
-	result, err := s.finish(ctx, by.Finish, link, placed.GetOrder())
+	result, err := s.finish(ctx, opts.Finish, link, placed.GetOrder())
 	if err != nil {
 		s.logUnfinished(ctx, link, err)
 		return Result{}, problem.Unavailable()
@@ -174,8 +174,8 @@ func (s *Saga) finish(
 }
 
 // reconcileFailed reconciles the claim after an error of orders. If the order was placed despite the error, the claim succeeds.
-func (s *Saga) reconcileFailed(ctx context.Context, by Claimant, link *rules.Link, cause error) (Result, error) {
-	result, err := s.reconcile(ctx, by.Finish, link)
+func (s *Saga) reconcileFailed(ctx context.Context, opts ClaimOptions, link *rules.Link, cause error) (Result, error) {
+	result, err := s.reconcile(ctx, opts.Finish, link)
 	if err != nil {
 		s.logUnfinished(ctx, link, err)
 	} else if result.Link.Record.GetStatus() == rules.Claimed {

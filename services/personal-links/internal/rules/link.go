@@ -136,11 +136,11 @@ func (l *Link) FinishClaim(claimID string, o ClaimOutcome, now time.Time) (chang
 }
 
 // RestoreClaim marks the link as claimed with the order that it has lost in a restore of its database. If the link is claimed with
-// an order that does not exist, missingOrderID is that order; otherwise it is empty. changed is false if the link was cancelled, a
+// an order that does not exist, lostOrderID is that order; otherwise it is empty. changed is false if the link was cancelled, a
 // claim is in flight, or the link has another order.
-func (l *Link) RestoreClaim(o ClaimOutcome, missingOrderID string, now time.Time) (changed bool) {
+func (l *Link) RestoreClaim(o ClaimOutcome, lostOrderID string, now time.Time) (changed bool) {
 	open := l.Record.GetStatus() == Requested || l.Record.GetStatus() == Active
-	wrong := l.Record.GetStatus() == Claimed && l.Record.GetOrderId() == missingOrderID && missingOrderID != o.OrderID
+	wrong := l.Record.GetStatus() == Claimed && l.Record.GetOrderId() == lostOrderID && lostOrderID != o.OrderID
 	if l.ClaimOrderID != nil || !open && !wrong {
 		return false
 	}

@@ -75,7 +75,7 @@ func (s *Server) orderedGift(ctx context.Context, l *rules.Link, order *ordersv1
 func (s *Server) CorrectClaimedGift(
 	ctx context.Context, req *linksv1.CorrectClaimedGiftRequest,
 ) (*linksv1.CorrectClaimedGiftResponse, error) {
-	link, err := s.ofForm(ctx, req)
+	link, err := s.linkOfForm(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Server) CorrectClaimedGift(
 func (s *Server) ThankForClaimedGift(
 	ctx context.Context, req *linksv1.ThankForClaimedGiftRequest,
 ) (*linksv1.ThankForClaimedGiftResponse, error) {
-	link, err := s.ofForm(ctx, req)
+	link, err := s.linkOfForm(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Server) ThankForClaimedGift(
 
 // GetClaimDraft returns what the form has entered so far.
 func (s *Server) GetClaimDraft(ctx context.Context, req *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
-	link, err := s.ofForm(ctx, req)
+	link, err := s.linkOfForm(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +158,8 @@ type formRequest interface {
 	GetFormNonce() string
 }
 
-// ofForm returns the link of a form's request.
-func (s *Server) ofForm(ctx context.Context, req formRequest) (*rules.Link, error) {
+// linkOfForm returns the link of a form's request.
+func (s *Server) linkOfForm(ctx context.Context, req formRequest) (*rules.Link, error) {
 	errs := caller.RequestErrors(ctx)
 	rules.CheckNonce(req.GetFormNonce(), errs)
 	if err := errs.Err(); err != nil {

@@ -59,14 +59,14 @@ func (s *Server) RestoreClaim(ctx context.Context, req *linksv1.RestoreClaimRequ
 	errs := caller.RequestErrors(ctx)
 	link := nameOf("link", req.GetLink(), errs)
 	outcome := rules.ClaimOutcome{OrderID: errs.UUID("orderId", req.GetOrderId()), PlacedAt: req.GetPlacedAt().AsTime()}
-	var missingOrderID string
+	var lostOrderID string
 	if id := errs.OptionalUUID("lostOrderId", req.LostOrderId); id != nil {
-		missingOrderID = *id
+		lostOrderID = *id
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	after, err := s.Store.RestoreClaim(ctx, link, outcome, missingOrderID, s.Clock())
+	after, err := s.Store.RestoreClaim(ctx, link, outcome, lostOrderID, s.Clock())
 	if err != nil {
 		return nil, notFound(err)
 	}

@@ -162,8 +162,8 @@ func (s *Server) claimForm(ctx context.Context, link *rules.Link, req *linksv1.C
 		return s.Claims.Claim(ctx, link, orderOf(link, req))
 	}
 	form := rules.FormRequest(req.GetFormNonce())
-	by := claims.Claimant{OrderID: func() string { return rules.NewClaimID(form, link.Record.GetId()) }}
-	return s.Claims.ClaimAs(ctx, by, link, orderOf(link, req))
+	opts := claims.ClaimOptions{OrderID: func() string { return rules.NewClaimID(form, link.Record.GetId()) }}
+	return s.Claims.ClaimAs(ctx, opts, link, orderOf(link, req))
 }
 
 // orderOf describes the claimed order without its id.

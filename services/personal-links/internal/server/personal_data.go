@@ -59,8 +59,10 @@ type personRequest interface {
 	GetRecordIds() []string
 }
 
-// admitPerson checks the form of a request. The tenants service has checked what the actor may do.
-func admitPerson(ctx context.Context, req personRequest, action string) (tenantID string, ids []string, by store.Audit, err error) {
+// readPersonRequest checks the form of a request. The tenants service has checked what the actor may do.
+func readPersonRequest(
+	ctx context.Context, req personRequest, action string,
+) (tenantID string, ids []string, by store.Audit, err error) {
 	errs := caller.RequestErrors(ctx)
 	caller.CheckActor(req.GetRequestedBy(), errs)
 	tenantID, ids = errs.RequiredUUID("tenantId", req.GetTenantId()), errs.UUIDs("recordIds", req.GetRecordIds(), maxPersonRecords)
@@ -75,7 +77,7 @@ func admitPerson(ctx context.Context, req personRequest, action string) (tenantI
 func (s *Server) ErasePersonRecords(
 	ctx context.Context, req *privacyv1.ErasePersonRecordsRequest,
 ) (*privacyv1.ErasePersonRecordsResponse, error) {
-	tenantID, ids, by, err := admitPerson(ctx, req, store.Erased)
+	tenantID, ids, by, err := readPersonRequest(ctx, req, store.Erased)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,7 @@ type exportedLink struct {
 func (s *Server) ExportPersonRecords(
 	ctx context.Context, req *privacyv1.ExportPersonRecordsRequest,
 ) (*privacyv1.ExportPersonRecordsResponse, error) {
-	tenantID, ids, by, err := admitPerson(ctx, req, store.Exported)
+	tenantID, ids, by, err := readPersonRequest(ctx, req, store.Exported)
 	if err != nil {
 		return nil, err
 	}

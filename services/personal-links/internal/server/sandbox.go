@@ -191,8 +191,8 @@ func (c *keyClaim) claim(ctx context.Context, req *linksv1.ClaimSandboxPersonalL
 	if refused := c.server.completeChoice(ctx, link, settings, choice); refused != nil {
 		return c.refuse(ctx, link, refused)
 	}
-	by := claims.Claimant{OrderID: func() string { return rules.NewClaimID(c.request, c.linkID) }, Finish: c.finish}
-	result, err := c.server.Claims.ClaimAs(ctx, by, link, orderOf(link, choice))
+	opts := claims.ClaimOptions{OrderID: func() string { return rules.NewClaimID(c.request, c.linkID) }, Finish: c.finish}
+	result, err := c.server.Claims.ClaimAs(ctx, opts, link, orderOf(link, choice))
 	if err != nil {
 		return nil, err
 	}

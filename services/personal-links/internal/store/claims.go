@@ -102,11 +102,11 @@ func (s *Store) listClaims(ctx context.Context, sql string, args ...any) ([]*lin
 }
 
 // RestoreClaim marks a link as claimed with the order that it has lost. If the link is claimed with an order that does not exist,
-// missingOrderID is that order.
+// lostOrderID is that order.
 func (s *Store) RestoreClaim(
-	ctx context.Context, link Name, o rules.ClaimOutcome, missingOrderID string, now time.Time,
+	ctx context.Context, link Name, o rules.ClaimOutcome, lostOrderID string, now time.Time,
 ) (*rules.Link, error) {
 	return s.Update(ctx, link.TenantID, link.ID, func(l *rules.Link) (*Change, error) {
-		return changeIf(l.RestoreClaim(o, missingOrderID, now), Change{Event: rules.EventClaimed})
+		return changeIf(l.RestoreClaim(o, lostOrderID, now), Change{Event: rules.EventClaimed})
 	})
 }

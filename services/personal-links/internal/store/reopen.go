@@ -30,7 +30,7 @@ RETURNING reopen_tries, coalesce(reopen_after - now(), '0')`
 
 	selectPause = `SELECT reopen_after - now() FROM links WHERE tenant_id = $1 AND id = $2 AND reopen_after > now()`
 
-	forgetTries = `UPDATE links SET reopen_tries = 0, reopen_after = NULL WHERE tenant_id = $1 AND id = $2`
+	resetTries = `UPDATE links SET reopen_tries = 0, reopen_after = NULL WHERE tenant_id = $1 AND id = $2`
 )
 
 // Try is a try to reopen a claimed gift.
@@ -58,7 +58,7 @@ func (s *Store) CountTry(ctx context.Context, tenantID, id string) (Try, error) 
 	return try, nil
 }
 
-// Reopen lets the form see the claimed gift for as long as a draft is kept, and forgets the tries.
+// Reopen lets the form see the claimed gift for as long as a draft is kept, and resets the count of tries.
 func (s *Store) Reopen(ctx context.Context, tokenHash, nonceHash []byte) error {
 	link, draft, err := s.SaveDraft(ctx, tokenHash, nonceHash,
 		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
@@ -74,6 +74,6 @@ func (s *Store) Reopen(ctx context.Context, tokenHash, nonceHash []byte) error {
 	if err != nil || draft == nil {
 		return err
 	}
-	_, err = postgres.Exec(ctx, s.pool, "forget tries", forgetTries, link.TenantID, link.Record.GetId())
+	_, err = postgres.Exec(ctx, s.pool, "reset tries", resetTries, link.TenantID, link.Record.GetId())
 	return err
 }

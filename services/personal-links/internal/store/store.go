@@ -36,7 +36,7 @@ func New(pool *pgxpool.Pool, ring *seal.Ring, events *seal.EventWriter) *Store {
 // Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// updated_at of an ended link is when it ended.
+// updated_at of an ended link is when it ended, or when it was erased, which leaves no details.
 const eraseDetails = `UPDATE links SET details_sealed = NULL WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM links
   WHERE details_sealed IS NOT NULL AND status IN ('CLAIMED', 'EXPIRED', 'CANCELLED') AND updated_at < now() - $1::interval

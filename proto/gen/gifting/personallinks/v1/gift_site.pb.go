@@ -1014,7 +1014,7 @@ type ClaimDraft struct {
 	Recipient *ClaimRecipient    `protobuf:"bytes,3,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	// The answer to what the form sent last; absent: there was nothing to correct.
 	Answer *ClaimAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
-	// The form has reopened the claimed gift. It is in no response.
+	// The form has reopened the claimed gift.
 	Reopened bool `protobuf:"varint,5,opt,name=reopened,proto3" json:"reopened,omitempty"`
 	// Where the order is sent, as the form that has claimed the link has typed it. Absent if that is `recipient`, or is not known.
 	Ordered *ClaimRecipient `protobuf:"bytes,6,opt,name=ordered,proto3" json:"ordered,omitempty"`

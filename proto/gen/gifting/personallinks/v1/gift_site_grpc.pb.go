@@ -48,7 +48,8 @@ type GiftSiteServiceClient interface {
 	// Returns what a form has entered so far, so that its pages need not carry it.
 	GetClaimDraft(ctx context.Context, in *GetClaimDraftRequest, opts ...grpc.CallOption) (*GetClaimDraftResponse, error)
 	// Stores what a form has entered, sealed, for a day. A link has at most 20 drafts: another one deletes the oldest. Only links
-	// that are OPEN have drafts, and after the claim the form that made it, which keeps the recipient of its claim. payload_too_large if the draft is larger than 32 KiB.
+	// that are OPEN have drafts. After the claim, the form that made it has one with the recipient of its claim.
+	// payload_too_large if the draft is larger than 32 KiB.
 	SaveClaimDraft(ctx context.Context, in *SaveClaimDraftRequest, opts ...grpc.CallOption) (*SaveClaimDraftResponse, error)
 	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that, and a form that has
 	// reopened it. not_found if the link is not claimed or its order is unknown.
@@ -186,7 +187,8 @@ type GiftSiteServiceServer interface {
 	// Returns what a form has entered so far, so that its pages need not carry it.
 	GetClaimDraft(context.Context, *GetClaimDraftRequest) (*GetClaimDraftResponse, error)
 	// Stores what a form has entered, sealed, for a day. A link has at most 20 drafts: another one deletes the oldest. Only links
-	// that are OPEN have drafts, and after the claim the form that made it, which keeps the recipient of its claim. payload_too_large if the draft is larger than 32 KiB.
+	// that are OPEN have drafts. After the claim, the form that made it has one with the recipient of its claim.
+	// payload_too_large if the draft is larger than 32 KiB.
 	SaveClaimDraft(context.Context, *SaveClaimDraftRequest) (*SaveClaimDraftResponse, error)
 	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that, and a form that has
 	// reopened it. not_found if the link is not claimed or its order is unknown.

@@ -585,8 +585,8 @@ type PersonalLinkDetails struct {
 	Locale  string                 `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
 	// Team member who manages the link.
 	ManagerId *string `protobuf:"bytes,4,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
-	// Empty after the details of a claimed or cancelled link have been erased. The same holds for the next two
-	// fields.
+	// Empty once the details were erased, by retention or for a person. The same holds for the next two fields. An
+	// erasure of a person also removes the reason.
 	Label              string  `protobuf:"bytes,5,opt,name=label,proto3" json:"label,omitempty"`
 	Message            *string `protobuf:"bytes,6,opt,name=message,proto3,oneof" json:"message,omitempty"`
 	Email              *string `protobuf:"bytes,7,opt,name=email,proto3,oneof" json:"email,omitempty"`
