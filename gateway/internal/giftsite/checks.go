@@ -117,8 +117,8 @@ type tokenHash [sha256.Size]byte
 func hashToken(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 // lookups find the links of tokens that this process has not seen yet. Players may share an address with somebody who tries
-// tokens, so only look-ups that find nothing are limited, and a token that was found needs no further one. Tokens cannot be
-// guessed: the limit saves the services work.
+// tokens, so only look-ups that find nothing, or fail, are limited, and a token that was found needs no further one. Tokens cannot
+// be guessed: the limit saves the services work.
 type lookups struct {
 	links linksv1.GiftSiteServiceClient
 	clock func() time.Time

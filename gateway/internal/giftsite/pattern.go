@@ -36,8 +36,8 @@ var motifs = []string{
 const (
 	// motifTone is how much of the paper's colour is left in its tone, motifRibbon in the parts with the colour of the ribbon.
 	motifTone, motifRibbon = 0.87, 0.6
-	// apart is the contrast from which on two colours are seen as different ones.
-	apart = 1.9
+	// distinguishable is the contrast from which on two colours are seen as different ones.
+	distinguishable = 1.9
 )
 
 // lookOf is a number that is always the same for a name. It gives each brand a pattern of its own.
@@ -47,7 +47,7 @@ func lookOf(name string) int {
 
 // withRibbon adds the colour of the ribbon: the accent if it is seen on the paper, else one that surely is.
 func (p palette) withRibbon(accent rgb) palette {
-	if p.Ribbon = accent; contrast(p.Ribbon, p.Panel) < apart {
+	if p.Ribbon = accent; contrast(p.Ribbon, p.Panel) < distinguishable {
 		p.Ribbon = p.OnPanel.mixedInto(p.Panel, motifTone)
 	}
 	return p

@@ -48,9 +48,9 @@ func formStatus(err error) int {
 	return http.StatusBadRequest
 }
 
-// loadIn reads the link of a form. On failure, or if the link is in another state, which the first page shows, it sends the
+// loadInState reads the link of a form. On failure, or if the link is in another state, which the first page shows, it sends the
 // response.
-func (s *Site) loadIn(v *visit, state linksv1.ClaimState) (ok bool) {
+func (s *Site) loadInState(v *visit, state linksv1.ClaimState) (ok bool) {
 	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
 		return false
 	}
@@ -67,7 +67,7 @@ func (s *Site) loadIn(v *visit, state linksv1.ClaimState) (ok bool) {
 
 // postGift stores the chosen gift.
 func (s *Site) postGift(v *visit, f form) {
-	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_OPEN) {
+	if !s.loadInState(v, linksv1.ClaimState_CLAIM_STATE_OPEN) {
 		return
 	}
 	gift := giftOf(v.link, f.Gift)
@@ -104,7 +104,7 @@ func knownValues(gift *linksv1.ClaimGift, picked map[string]string) map[string]s
 
 // postAddress stores the address, and has it checked if the player goes on. Otherwise what the form has no input for stays.
 func (s *Site) postAddress(v *visit, f form) {
-	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_OPEN) { // A draft of a claimed link would be a correction.
+	if !s.loadInState(v, linksv1.ClaimState_CLAIM_STATE_OPEN) { // A draft of a claimed link would be a correction.
 		return
 	}
 	if f.Step != stepAddress {

@@ -100,7 +100,7 @@ func TestTheRibbonIsSeenOnThePaper(t *testing.T) {
 	for _, colour := range []string{"#000000", "#ffffff", "#1b4b8f", "#ffe14d", "#767676", "#7a1f3d"} {
 		look := newTheme(colour, "")
 		for _, p := range []palette{look.Light, look.Dark} {
-			require.GreaterOrEqual(t, contrast(p.Ribbon, p.Panel), apart, colour)
+			require.GreaterOrEqual(t, contrast(p.Ribbon, p.Panel), distinguishable, colour)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (p *orderView) addReopening(refused refusedText) {
 // postReopening lets the browser see the order if the digits are those of the phone number. What is refused is shown at once: it is
 // kept nowhere.
 func (s *Site) postReopening(v *visit, f form) {
-	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_CLAIMED) {
+	if !s.loadInState(v, linksv1.ClaimState_CLAIM_STATE_CLAIMED) {
 		return
 	}
 	if v.nonce == "" {

@@ -32,7 +32,7 @@ func (p *orderView) addThanks(gift *linksv1.ClaimedGift, withoutThanks bool, ref
 
 // postThanks sends a word of thanks to the brand. What is refused is shown at once, without a redirect: it is kept nowhere else.
 func (s *Site) postThanks(v *visit, f form) {
-	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_CLAIMED) {
+	if !s.loadInState(v, linksv1.ClaimState_CLAIM_STATE_CLAIMED) {
 		return
 	}
 	if v.nonce == "" {

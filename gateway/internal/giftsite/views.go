@@ -108,7 +108,7 @@ func (s *Site) listView(v *visit) listView {
 	p.Problem = p.unavailable(v)
 	switch {
 	case p.Problem != "":
-	case v.isLost():
+	case v.draftLost():
 		p.Problem = p.T("problem.lost")
 	case chosen != "":
 		p.Resume, p.Chosen = stepQuery(stepReview), giftOf(v.link, chosen).GetName()
@@ -249,7 +249,7 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	if p.OnlyGift {
 		p.Problem = p.unavailable(v)
 	}
-	if v.isLost() {
+	if v.draftLost() {
 		p.Problem = p.T("problem.lost")
 	}
 	p.Failed = p.Problem != ""

@@ -67,7 +67,7 @@ func (s *Site) loadDraft(v *visit) bool {
 	}
 	kept, err := s.Links.GetClaimDraft(v.r.Context(), &linksv1.GetClaimDraftRequest{Token: v.token, FormNonce: v.nonce})
 	if err != nil {
-		s.failed(v, err)
+		s.answerFailure(v, err)
 		return false
 	}
 	if kept.GetDraft() != nil {
@@ -93,7 +93,7 @@ func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
 		s.renderMessage(v.w, v.r, http.StatusBadRequest, stateRefused) // No form of these pages sends it.
 		return false
 	case err != nil:
-		s.failed(v, err)
+		s.answerFailure(v, err)
 		return false
 	}
 	v.draft = saved.GetDraft()
@@ -109,8 +109,8 @@ func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
 	return true
 }
 
-// failed sends the response to a call that failed.
-func (s *Site) failed(v *visit, err error) {
+// answerFailure sends the response to a call that failed.
+func (s *Site) answerFailure(v *visit, err error) {
 	if problem.Is(err, problem.NotFound) {
 		s.unknownToken(v.w, v.r, v.token)
 		return
@@ -143,7 +143,7 @@ func stepQuery(step string, pairs ...string) string {
 	return query
 }
 
-// isLost reports whether the browser has sent a form and nothing of it is kept.
-func (v *visit) isLost() bool {
+// draftLost reports whether the browser has sent a form and nothing of it is kept.
+func (v *visit) draftLost() bool {
 	return v.r.URL.Query().Has(queryKept) && v.draft.GetVersion() == 0 && v.draft.GetAnswer() == nil
 }

@@ -172,9 +172,9 @@ func (p pictures) dataURL(ctx context.Context, address string, limit int) (strin
 	case err != nil:
 		return "", err
 	}
-	begin := "data:" + image.GetContentType() + ";base64,"
-	if len(begin)+base64.StdEncoding.EncodedLen(len(image.GetContent())) > limit {
+	prefix := "data:" + image.GetContentType() + ";base64,"
+	if len(prefix)+base64.StdEncoding.EncodedLen(len(image.GetContent())) > limit {
 		return "", nil
 	}
-	return begin + base64.StdEncoding.EncodeToString(image.GetContent()), nil
+	return prefix + base64.StdEncoding.EncodeToString(image.GetContent()), nil
 }
