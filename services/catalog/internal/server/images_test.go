@@ -434,7 +434,10 @@ func TestThePictureOfALinkIsPublicWhileItsPartsBelongToOneBrand(t *testing.T) {
 	logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
 		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(200),
 	}).GetFileId()
-	for _, id := range []string{hero + "-" + logo, hero + "-", "-" + logo} {
+	darkLogo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+		TenantId: tenantID, BrandId: brandID, Content: plainPNG(200, 50, color.White), OnDark: true,
+	}).GetFileId()
+	for _, id := range []string{hero + "-" + logo, hero + "-" + darkLogo, hero + "-", "-" + logo, "-" + darkLogo} {
 		first, again := f.image(id), f.image(id)
 		require.True(t, proto.Equal(first, again), "it is stored")
 		require.Equal(t, "image/jpeg", first.GetContentType())

@@ -55,7 +55,8 @@ WHERE i.file_id = $1 AND (EXISTS (SELECT FROM ` + brandPictures + ` WHERE file_i
   SELECT file_id FROM image_renditions WHERE original = $1 AND width >= 1200 ORDER BY width LIMIT 1
 ), $1)
 FROM (SELECT tenant_id, brand_id FROM brand_heroes WHERE file_id = $1) h
-FULL JOIN (SELECT tenant_id, brand_id FROM brand_logos WHERE file_id = $2) l USING (tenant_id, brand_id)
+FULL JOIN (SELECT tenant_id, brand_id FROM brand_logos WHERE file_id = $2
+  UNION SELECT tenant_id, brand_id FROM brand_dark_logos WHERE file_id = $2) l USING (tenant_id, brand_id)
 WHERE (h.brand_id IS NOT NULL OR $1 = '') AND (l.brand_id IS NOT NULL OR $2 = '')
 LIMIT 1`
 )
