@@ -32,7 +32,7 @@ var (
 func (p *Processor) LinkPicture(ctx context.Context, hero, logo []byte) (File, error) {
 	canvas := image.NewRGBA(image.Rect(0, 0, LinkWidth, LinkHeight))
 	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
-	// One after the other, because two that each hold an image and wait for another one would wait for ever.
+	// One after the other: a call that holds one image would wait for ever for another one.
 	var small image.Image
 	if logo != nil {
 		err := p.decode(ctx, logo, func(pixels image.Image, _ string) error {

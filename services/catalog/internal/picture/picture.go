@@ -4,8 +4,8 @@
 // A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG: integrators show renditions in
 // e-mails, where WebP is not shown everywhere, and Go has no encoder for it. An animated WebP is refused.
 //
-// An image has at most 25 million pixels and 8192 in a row or column, read from its header before anything is decoded. At any
-// moment a Processor holds images of at most that many pixels together, which takes 600 MB at worst; further images wait.
+// An image has at most 25 million pixels and 8192 in a row or column, read from its header before anything is decoded. A Processor
+// prepares one image at a time, which takes 600 MB at worst; further images wait.
 //
 // A file can grow when it is encoded again. A JPEG then gets a lower quality; what remains too large is refused.
 package picture
@@ -75,13 +75,13 @@ type Set struct {
 
 // Processor prepares images. A process needs only one.
 type Processor struct {
-	pixels   *semaphore.Weighted
+	slot     *semaphore.Weighted // One call holds an image at a time.
 	maxBytes int
 }
 
 // NewProcessor makes a processor of files that have at most maxBytes bytes after they are encoded again.
 func NewProcessor(maxBytes int) *Processor {
-	return &Processor{pixels: semaphore.NewWeighted(MaxPixels), maxBytes: maxBytes}
+	return &Processor{slot: semaphore.NewWeighted(1), maxBytes: maxBytes}
 }
 
 // Prepare makes the original and its renditions from an uploaded image. The same bytes result in the same files. Errors are
@@ -210,11 +210,10 @@ func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels
 	case header.Width > MaxSide || header.Height > MaxSide || header.Width*header.Height > MaxPixels:
 		return ErrPixels
 	}
-	size := int64(header.Width) * int64(header.Height)
-	if err := p.pixels.Acquire(ctx, size); err != nil {
+	if err := p.slot.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("wait for other images: %w", err)
 	}
-	defer p.pixels.Release(size)
+	defer p.slot.Release(1)
 	pixels, _, err := image.Decode(untilDone{ctx, bytes.NewReader(content)})
 	if ctx.Err() != nil {
 		return fmt.Errorf("decode: %w", ctx.Err())

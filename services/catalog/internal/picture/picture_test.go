@@ -347,6 +347,41 @@ func TestAProgressiveJPEGOfManyScansIsGivenUpInTime(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+func TestOneImageIsPreparedAtATime(t *testing.T) {
+	t.Parallel()
+	p := picture.NewProcessor(maxBytes)
+	small := pngOf(t, gradient(9, 9))
+	first := pausedContext{Context: t.Context(), reads: make(chan struct{}), resume: make(chan struct{})}
+	done := make(chan error)
+	go func() {
+		_, err := p.Prepare(first, small)
+		done <- err
+	}()
+	<-first.reads
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := p.Prepare(ctx, small)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	close(first.resume)
+	require.NoError(t, <-done)
+}
+
+// pausedContext stops the decoder, which asks for Err before it reads.
+type pausedContext struct {
+	context.Context
+
+	reads, resume chan struct{}
+}
+
+func (c pausedContext) Err() error {
+	select {
+	case c.reads <- struct{}{}:
+	case <-c.resume:
+	}
+	<-c.resume
+	return c.Context.Err()
+}
+
 // progressive returns a grey JPEG of equal sides with many scans, each of which says nothing of any block.
 func progressive(side uint16, scans int) []byte {
 	const blocksOfRun = 1 << 14
