@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"bytes"
+	imagejpeg "image/jpeg"
 	"maps"
 	"slices"
 	"strings"
@@ -294,6 +296,29 @@ func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
 	require.Equal(t, codes{
 		"tenantId": "required", "brandId": "required", "content": "required",
 	}, violations(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{}))
+}
+
+func TestAHeroPictureThatIsTheImageOfAGiftTooIsShownWide(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	content := encoded(func(b *bytes.Buffer) error { return imagejpeg.Encode(b, drawing(2000, 700), nil) })
+	hero := f.upload(content)
+	p := gift(func(p *catalogv1.PutProductRequest) { p.ImageFileIds = []string{hero} })
+	f.put(p)
+	before, _ := f.listed(p.GetId())
+	require.Equal(t, hero, call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brandID, Content: content,
+	}).GetFileId())
+	resp := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+		TenantId: tenantID, Selection: ofGifts(p.GetId()), BrandId: new(brandID), HeroImageId: &hero,
+	})
+	var widths []int32
+	for _, image := range resp.GetHero() {
+		widths = append(widths, image.GetWidth())
+	}
+	require.Equal(t, []int32{320, 640, 1280, 1920, 0}, widths)
+	after, _ := f.listed(p.GetId())
+	require.Subset(t, after, before, "ids stay valid")
 }
 
 func TestThePageKnowsThePicturesOfItsBrand(t *testing.T) {

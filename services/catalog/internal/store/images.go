@@ -15,13 +15,13 @@ const (
 	insertImage = `INSERT INTO images (file_id, digest, content_type, size, width, height) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (file_id) DO NOTHING`
 
-	// Renditions are written once, so that their ids stay valid.
+	// A rendition is written once, so that its id stays valid.
 	insertRenditions = `INSERT INTO image_renditions (original, width, file_id)
 SELECT $1, r.width, r.file_id FROM unnest($2::int[], $3::text[]) AS r (width, file_id)
-WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
+ON CONFLICT (original, width) DO NOTHING`
 
-	// A logo has no renditions. If gifts show one and it is uploaded as an image too, readers see those gifts change. A trigger
-	// computes their images whenever image_file_ids is written.
+	// A logo has no renditions, and a hero picture has wider ones than an image. If gifts show an image that is uploaded as another
+	// kind too, readers see those gifts change. A trigger computes their images whenever image_file_ids is written.
 	touchGiftsShowing = `UPDATE products SET image_file_ids = image_file_ids,
   updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
 WHERE image_file_ids @> ARRAY[$1::text]`
