@@ -11,12 +11,16 @@ package images
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob" // Opens file:// URLs.
 	_ "gocloud.dev/blob/s3blob"   // Opens s3:// URLs.
+	"gocloud.dev/gcerrors"
+
+	"github.com/partnergifting/platform/pkg/problem"
 )
 
 // Files is a blob store of images.
@@ -73,7 +77,7 @@ func withDefaults(address string) (string, error) {
 // Put stores the bytes of a file; storing them again changes nothing.
 func (f *Files) Put(ctx context.Context, fileID, contentType string, content []byte) error {
 	if err := f.bucket.WriteAll(ctx, fileID, content, &blob.WriterOptions{ContentType: contentType}); err != nil {
-		return fmt.Errorf("store image: %w", err)
+		return fmt.Errorf("store image: %w", unavailable(err))
 	}
 	return nil
 }
@@ -82,9 +86,17 @@ func (f *Files) Put(ctx context.Context, fileID, contentType string, content []b
 func (f *Files) Get(ctx context.Context, fileID string) ([]byte, error) {
 	content, err := f.bucket.ReadAll(ctx, fileID)
 	if err != nil {
-		return nil, fmt.Errorf("read image %s: %w", fileID, err)
+		return nil, fmt.Errorf("read image %s: %w", fileID, unavailable(err))
 	}
 	return content, nil
+}
+
+// unavailable makes an error of the store one that callers may repeat, unless the store lacks the file.
+func unavailable(err error) error {
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return err
+	}
+	return errors.Join(problem.Unavailable(), err)
 }
 
 // Close closes the bucket.

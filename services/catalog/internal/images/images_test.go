@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/identity/authority"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
 )
@@ -29,7 +32,12 @@ func s3URL(t *testing.T) string {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	backend := s3mem.New()
 	require.NoError(t, backend.CreateBucket("gifting-images"))
-	server := httptest.NewServer(gofakes3.New(backend).Server())
+	return urlOf(t, gofakes3.New(backend).Server())
+}
+
+func urlOf(t *testing.T, store http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(store)
 	t.Cleanup(server.Close)
 	return "s3://gifting-images?region=us-east-1&use_path_style=true&hostname_immutable=true&prefix=images/" +
 		"&endpoint=" + url.QueryEscape(server.URL)
@@ -64,11 +72,29 @@ func TestFilesAreStored(t *testing.T) {
 			requireStored(t, files)
 			_, err = files.Get(t.Context(), "none")
 			require.ErrorContains(t, err, "read image none")
+			require.False(t, problem.Is(err, problem.ServiceUnavailable))
 			require.NoError(t, files.Close())
 		})
 	}
 	_, err := images.Open(t.Context(), "ftp://images")
 	require.ErrorContains(t, err, "open image store")
+}
+
+func TestAStoreThatAnswersWithAnErrorIsUnavailable(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
+		files, err := images.Open(t.Context(), urlOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+		})))
+		require.NoError(t, err)
+		_, err = files.Get(t.Context(), "a1")
+		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
+		err = files.Put(t.Context(), "a1", "image/png", []byte("x"))
+		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
+		require.ErrorContains(t, err, strconv.Itoa(status))
+		require.NoError(t, files.Close())
+	}
 }
 
 // run runs the check until the test ends.
