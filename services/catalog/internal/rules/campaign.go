@@ -26,11 +26,11 @@ type Offering struct {
 	SKUs       []SKU
 }
 
-// SKU is a combination of the gift's variations that is offered.
+// SKU is a combination of the gift's variations that is offered. The audit has it as JSON.
 type SKU struct {
-	Variations map[string]string
+	Variations map[string]string `json:"variations"`
 	// InitialStock is nil for an offering without finite stock.
-	InitialStock *int32
+	InitialStock *int32 `json:"initialStock,omitempty"`
 }
 
 // The statuses of a campaign and of an offering, and the supply types.

@@ -61,6 +61,8 @@ func TestOfferingsArePutOneByOne(t *testing.T) {
 	t.Run("a new one comes after the others", func(t *testing.T) {
 		call(f, f.campaigns.PutOffering, put(offering(c.GetId(), stocked, limit(2), "M")))
 		require.Equal(t, []string{a.GetId(), b.GetId(), c.GetId()}, order())
+		require.JSONEq(t, `{"productId": "`+c.GetId()+`", "supplyType": "STOCKED",
+  "skus": [{"variations": {"Size": "M"}, "initialStock": 2}]}`, f.lastDetail(id))
 	})
 	t.Run("a replaced one keeps its place and its stock", func(t *testing.T) {
 		call(f, f.campaigns.PutOffering, put(offering(a.GetId(), stocked, limit(100), "M")))

@@ -127,6 +127,7 @@ func TestTheGiftSiteSaysWhatAGiftIs(t *testing.T) {
 		stored := f.record(p.GetId()).GetProduct()
 		require.True(t, proto.Equal(set.GetTranslations()[0], stored.GetTranslations()[0]), "%v", stored)
 		require.Equal(t, "Weavers & Co", stored.GetDetails().GetMaker(), "that of en-US stays")
+		require.NotContains(t, f.lastDetail(p.GetId()), "Weavers & Co", "it was not set")
 		imported := call(f, f.imports.ImportProducts,
 			&catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{stored}})
 		require.Equal(t, catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED, imported.GetResults()[0].GetOutcome())

@@ -100,10 +100,11 @@ func (s *service) SetProductTranslations(
 	var variations []rules.Variation
 	at, err := s.changeProduct(ctx, req, "product.translations", map[string]any{"translations": texts, "details": details},
 		func(p *rules.Product) {
+			all := maps.Clone(details)
 			if base, ok := p.Details[rules.BaseLocale]; ok {
-				details[rules.BaseLocale] = base
+				all[rules.BaseLocale] = base
 			}
-			p.Translations, p.Details, variations = texts, details, p.Variations
+			p.Translations, p.Details, variations = texts, all, p.Variations
 		},
 		func(rules.References) error {
 			var unknown fields.Errors

@@ -203,3 +203,11 @@ WHERE tenant_id IS DISTINCT FROM CASE WHEN NOT starts_with(action, 'product.') T
 	require.Zero(f.t, wrong, "only a change of a gift for all tenants has no tenant")
 	return actions
 }
+
+// lastDetail is the detail of the last act on a gift or a campaign.
+func (f *fixture) lastDetail(subject string) string {
+	f.t.Helper()
+	page := call(f, f.products.ListAudit, &catalogv1.ListAuditRequest{SubjectId: subject, Limit: limit(1)})
+	require.Len(f.t, page.GetEntries(), 1)
+	return page.GetEntries()[0].GetDetail()
+}

@@ -1058,7 +1058,7 @@ type AuditEntry struct {
 	Actor *v1.Actor              `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	// Such as product.state, campaign.start, stock.correct.
 	Action string `protobuf:"bytes,4,opt,name=action,proto3" json:"action,omitempty"`
-	// The request, as JSON.
+	// What was changed, as JSON.
 	Detail        string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
