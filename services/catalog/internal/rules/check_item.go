@@ -86,7 +86,7 @@ func checkCampaign(item Item, f ItemFacts) (found []*problem.Error) {
 		found = append(found, campaignNotActive())
 	}
 	if f.OfferingStatus == nil {
-		found = append(found, problem.New(problem.ProductNotInCampaign, "The campaign does not offer the gift."))
+		found = append(found, NotInCampaign())
 	}
 	return found
 }
@@ -107,6 +107,11 @@ func (i Item) Unstocked(f ItemFacts) bool {
 // OutOfStock is the error of an order that meets no stock.
 func OutOfStock() *problem.Error {
 	return problem.New(problem.OutOfStock, "The campaign has no stock left for these variations.")
+}
+
+// NotInCampaign is the error of an order whose campaign does not offer the gift.
+func NotInCampaign() *problem.Error {
+	return problem.New(problem.ProductNotInCampaign, "The campaign does not offer the gift.")
 }
 
 func brandMismatch() *problem.Error {

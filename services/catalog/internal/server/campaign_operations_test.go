@@ -76,7 +76,7 @@ func TestOfferingsArePutOneByOne(t *testing.T) {
 		call(f, f.campaigns.RemoveOffering, remove)
 		refused(f, problem.NotFound, f.campaigns.RemoveOffering, remove)
 		require.Equal(t, []string{b.GetId(), c.GetId()}, order())
-		refused(f, problem.InvalidVariations, f.ordering.Reserve, attempt(id, a.GetId(), "M"))
+		refused(f, problem.ProductNotInCampaign, f.ordering.Reserve, attempt(id, a.GetId(), "M"))
 		call(f, f.campaigns.PutOffering, put(offering(a.GetId(), stocked, limit(100), "S", "M")))
 		require.Equal(t, []string{b.GetId(), c.GetId(), a.GetId()}, order())
 		for _, sku := range f.readCampaign(id).GetOfferings()[2].GetSkus() {

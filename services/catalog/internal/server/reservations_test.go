@@ -145,13 +145,16 @@ func TestInvalidReservations(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	c, p := f.campaignWithStock(5)
-	for name, req := range map[string]*catalogv1.ReserveRequest{
-		"a combination that is not offered": attempt(c, p, "XL"),
-		"an unknown campaign":               attempt(uuid.NewString(), p, "S"),
-		"an unknown gift":                   attempt(c, uuid.NewString(), "S"),
+	for name, tc := range map[string]struct {
+		req  *catalogv1.ReserveRequest
+		want problem.Code
+	}{
+		"a combination that is not offered": {attempt(c, p, "XL"), problem.InvalidVariations},
+		"an unknown campaign":               {attempt(uuid.NewString(), p, "S"), problem.ProductNotInCampaign},
+		"an unknown gift":                   {attempt(c, uuid.NewString(), "S"), problem.ProductNotInCampaign},
 	} {
 		t.Run(name, func(*testing.T) {
-			refused(f, problem.InvalidVariations, f.ordering.Reserve, req)
+			refused(f, tc.want, f.ordering.Reserve, tc.req)
 		})
 	}
 	t.Run("the order of another reservation", func(t *testing.T) {

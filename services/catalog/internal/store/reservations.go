@@ -34,6 +34,8 @@ const (
 const (
 	reserveUnit = `SELECT reserved_order_id::text, reserved_until FROM reserve_unit($1, $2, $3, $4, $5, $6, $7)`
 
+	offersGift = `SELECT EXISTS (SELECT FROM offerings WHERE tenant_id = $1 AND campaign_id = $2 AND product_id = $3)`
+
 	// Concurrent calls lock in the same order: reservations by order id, then SKUs by id.
 	lockReservations = `SELECT order_id FROM reservations WHERE order_id = ANY($1::uuid[]) ORDER BY order_id FOR UPDATE`
 
@@ -64,18 +66,32 @@ func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (*cat
 	held := &catalogv1.ReserveResponse{}
 	err := s.pool.QueryRow(ctx, reserveUnit, a.Key, a.OrderID, a.TenantID, a.CampaignID, a.ProductID, a.VariationsKey, ttl).
 		Scan(&held.OrderId, postgres.ScanTime(&held.ExpiresAt))
+	if postgres.State(err) == stateNoSuchSKU {
+		return nil, s.notOffered(ctx, a)
+	}
 	if err != nil {
 		return nil, reserveError(err)
 	}
 	return held, nil
 }
 
+// notOffered is the error of an attempt for a SKU that the campaign does not offer. The whole gift may have left the campaign after
+// the order was checked.
+func (s *Store) notOffered(ctx context.Context, a Attempt) error {
+	var offers bool
+	if err := s.pool.QueryRow(ctx, offersGift, a.TenantID, a.CampaignID, a.ProductID).Scan(&offers); err != nil {
+		return fmt.Errorf("read offering: %w", err)
+	}
+	if !offers {
+		return rules.NotInCampaign()
+	}
+	return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
+}
+
 func reserveError(err error) error {
 	switch postgres.State(err) {
 	case stateOutOfStock:
 		return rules.OutOfStock()
-	case stateNoSuchSKU:
-		return problem.New(problem.InvalidVariations, "The campaign does not offer the gift in these variations.")
 	case stateOtherSKU:
 		// The first request with the key was for another SKU and may still commit. It keeps its unit, which
 		// is not used for this SKU.

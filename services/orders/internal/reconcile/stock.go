@@ -131,7 +131,7 @@ func (r *run) holdAgain(ctx context.Context, order store.HoldingOrder, key []byt
 	switch {
 	case problem.Is(err, problem.OutOfStock):
 		return "out of stock: restock the campaign or cancel the order", nil
-	case problem.Is(err, problem.InvalidVariations):
+	case problem.Is(err, problem.InvalidVariations), problem.Is(err, problem.ProductNotInCampaign):
 		return "the campaign does not offer the gift any more", nil
 	case err != nil:
 		return "", err

@@ -92,7 +92,7 @@ func (s *Server) reserveAgain(ctx context.Context, tenantID string, order *order
 		ProductId:      item.GetProductId(),
 		Variations:     item.GetVariations(),
 	})
-	if problem.Is(err, problem.InvalidVariations) {
+	if problem.Is(err, problem.InvalidVariations) || problem.Is(err, problem.ProductNotInCampaign) {
 		return "", problem.New(problem.OutOfStock, "The campaign does not offer this gift any more.")
 	}
 	return reserved.GetOrderId(), err

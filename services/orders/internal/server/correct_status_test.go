@@ -52,6 +52,9 @@ func TestReopeningReservesTheUnitAgain(t *testing.T) {
 		require.True(t, problem.Is(err, problem.OutOfStock), "%v", err)
 		require.True(t, proto.Equal(before, f.read(t, order.GetId())))
 		require.Zero(t, f.catalog.unitsLeft())
+		f.catalog.reserveError = problem.New(problem.ProductNotInCampaign, "removed")
+		_, err = f.correct(t, order.GetId(), processingStatus)
+		require.True(t, problem.Is(err, problem.OutOfStock), "%v", err)
 	})
 }
 

@@ -45,7 +45,7 @@ type OrderingServiceClient interface {
 	PreviewItem(ctx context.Context, in *PreviewItemRequest, opts ...grpc.CallOption) (*PreviewItemResponse, error)
 	// Reserves one unit of a stocked SKU for an order that is about to be placed. Repeated with the same
 	// reservation key, it returns the first reservation until that is confirmed or released. After that it
-	// reserves again. out_of_stock if there is no unit left.
+	// reserves again. Its errors are product_not_in_campaign, invalid_variations and out_of_stock.
 	Reserve(ctx context.Context, in *ReserveRequest, opts ...grpc.CallOption) (*ReserveResponse, error)
 	// Confirms or releases reservations. A confirmed one keeps its unit, a released one returns it. Orders
 	// without a reservation are ignored, so a repeated call is harmless. A cancellation can still release a
@@ -144,7 +144,7 @@ type OrderingServiceServer interface {
 	PreviewItem(context.Context, *PreviewItemRequest) (*PreviewItemResponse, error)
 	// Reserves one unit of a stocked SKU for an order that is about to be placed. Repeated with the same
 	// reservation key, it returns the first reservation until that is confirmed or released. After that it
-	// reserves again. out_of_stock if there is no unit left.
+	// reserves again. Its errors are product_not_in_campaign, invalid_variations and out_of_stock.
 	Reserve(context.Context, *ReserveRequest) (*ReserveResponse, error)
 	// Confirms or releases reservations. A confirmed one keeps its unit, a released one returns it. Orders
 	// without a reservation are ignored, so a repeated call is harmless. A cancellation can still release a
