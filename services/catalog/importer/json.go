@@ -3,17 +3,11 @@ package importer
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -156,55 +150,14 @@ func (n *ndjson) Next() (Row, error) {
 // space is the white space of JSON.
 const space = " \t\r\n"
 
-// readJSON reads a gift.
+// readJSON reads a gift. The API ignores members that a message does not have, so that newer callers work. In a file they are
+// mistakes: the intended member would become empty.
 func readJSON(value []byte) Row {
 	row := Row{Gift: &catalogv1.PutProductRequest{}, Size: len(value)}
-	row.Violations = restjson.Unmarshal(value, row.Gift)
-	if len(row.Violations) == 1 && row.Violations[0].Field == "" {
-		return row // A value that is not an object has no members.
+	found := restjson.UnmarshalBody(value, row.Gift)
+	row.Violations = found.Violations
+	for _, path := range found.Ignored {
+		row.Violations = append(row.Violations, invalid(path, "is not a member of a gift"))
 	}
-	unknown, err := unknownMembers(value, row.Gift.ProtoReflect().Descriptor())
-	if err != nil {
-		row.Violations = append(row.Violations, invalid("", fmt.Sprintf("is not valid JSON: %v", err)))
-	}
-	row.Violations = append(row.Violations, unknown...)
 	return row
-}
-
-// unknownMembers finds members of an object that a message does not have. The API ignores them, so that newer callers work. In
-// a file they are mistakes: the intended member would become empty.
-func unknownMembers(value []byte, message protoreflect.MessageDescriptor) ([]problem.Violation, error) {
-	var object any
-	if err := json.Unmarshal(value, &object); err != nil {
-		return nil, err
-	}
-	var found []problem.Violation
-	walk(object, message, "", func(path string) {
-		found = append(found, invalid(path, "is not a member of a gift"))
-	})
-	slices.SortFunc(found, func(a, b problem.Violation) int { return strings.Compare(a.Field, b.Field) })
-	return found, nil
-}
-
-// walk reports each unknown member, at any depth.
-func walk(value any, message protoreflect.MessageDescriptor, path string, report func(path string)) {
-	switch value := value.(type) {
-	case []any:
-		for i, element := range value {
-			walk(element, message, fmt.Sprintf("%s[%d]", path, i), report)
-		}
-	case map[string]any:
-		for name, member := range value {
-			at := name
-			if path != "" {
-				at = path + "." + name
-			}
-			field := message.Fields().ByJSONName(name)
-			if field == nil {
-				report(at)
-			} else if field.Message() != nil && !field.IsMap() { // A map has any member.
-				walk(member, field.Message(), at, report)
-			}
-		}
-	}
 }
