@@ -45,8 +45,8 @@ func TestTheRenditionsOfAHeroPictureAreWideAndSmallInBytes(t *testing.T) {
 func TestTheTopOfAPageNeedsAWideLandscape(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[[2]int]error{
-		{1599, 800}: picture.ErrNarrow, {1600, 1200}: nil, {1600, 1201}: picture.ErrRatio,
-		{1800, 600}: nil, {1801, 600}: picture.ErrRatio,
+		{1599, 800}: picture.ErrHeroWidth, {1600, 1200}: nil, {1600, 1201}: picture.ErrHeroRatio,
+		{1800, 600}: nil, {1801, 600}: picture.ErrHeroRatio,
 	} {
 		_, err := picture.NewProcessor(maxBytes).PrepareHero(t.Context(), jpegOf(t, gray(size[0], size[1])))
 		require.ErrorIs(t, err, want, size)
@@ -78,12 +78,12 @@ func TestALogoIsSeenOnItsGround(t *testing.T) {
 		"red letters":              {word(red, color.Transparent), nil, nil},
 		"red letters on white":     {word(red, paper), nil, nil},
 		"white letters on a patch": {word(paper, green), nil, nil},
-		"white letters":            {word(paper, color.Transparent), picture.ErrFaint, nil},
-		"white letters of glass":   {word(glass, color.Transparent), picture.ErrFaint, nil},
-		"yellow letters":           {word(yellow, color.Transparent), picture.ErrFaint, nil},
-		"navy letters":             {word(color.NRGBA{R: 27, G: 75, B: 143, A: 255}, color.Transparent), nil, picture.ErrDim},
-		"a shadow":                 {word(faint, color.Transparent), picture.ErrFaint, picture.ErrDim},
-		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrFaint, picture.ErrDim},
+		"white letters":            {word(paper, color.Transparent), picture.ErrUnseenOnWhite, nil},
+		"white letters of glass":   {word(glass, color.Transparent), picture.ErrUnseenOnWhite, nil},
+		"yellow letters":           {word(yellow, color.Transparent), picture.ErrUnseenOnWhite, nil},
+		"navy letters":             {word(color.NRGBA{R: 27, G: 75, B: 143, A: 255}, color.Transparent), nil, picture.ErrUnseenOnDark},
+		"a shadow":                 {word(faint, color.Transparent), picture.ErrUnseenOnWhite, picture.ErrUnseenOnDark},
+		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrUnseenOnWhite, picture.ErrUnseenOnDark},
 	} {
 		for onDark, want := range map[bool]error{false: tc.light, true: tc.onDark} {
 			_, err := picture.NewProcessor(maxBytes).PrepareLogo(t.Context(), tc.logo, onDark)
@@ -95,8 +95,8 @@ func TestALogoIsSeenOnItsGround(t *testing.T) {
 func TestAPortraitIsNearlySquareAndStoredSmall(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[[2]int]error{
-		{319, 320}: picture.ErrSmall, {320, 319}: picture.ErrSmall, {320, 320}: nil,
-		{2000, 1600}: nil, {2001, 1600}: picture.ErrOblong, {1600, 2000}: nil, {1600, 2001}: picture.ErrOblong,
+		{319, 320}: picture.ErrPortraitSize, {320, 319}: picture.ErrPortraitSize, {320, 320}: nil,
+		{2000, 1600}: nil, {2001, 1600}: picture.ErrPortraitRatio, {1600, 2000}: nil, {1600, 2001}: picture.ErrPortraitRatio,
 	} {
 		portrait, err := picture.NewProcessor(maxBytes).PreparePortrait(t.Context(), jpegOf(t, gray(size[0], size[1])))
 		require.ErrorIs(t, err, want, size)
@@ -136,16 +136,16 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 		width   int
 	}{
 		"as narrow as possible": {written(320, 100, red), nil, 320},
-		"too narrow":            {written(319, 100, red), picture.ErrSlight, 0},
+		"too narrow":            {written(319, 100, red), picture.ErrSignatureSize, 0},
 		"a square":              {written(400, 400, red), nil, 400},
-		"higher than wide":      {written(400, 401, red), picture.ErrSlight, 0},
+		"higher than wide":      {written(400, 401, red), picture.ErrSignatureSize, 0},
 		"large":                 {written(2000, 700, red), nil, 640},
-		"in white":              {written(400, 100, paper), picture.ErrFaint, 0},
+		"in white":              {written(400, 100, paper), picture.ErrUnseenOnWhite, 0},
 		"a thin line":           {line(color.Black, color.Transparent), nil, 640},
 		"a thin line on paper":  {line(color.Black, paper), nil, 640},
-		"a thin white line":     {line(paper, color.Transparent), picture.ErrFaint, 0},
-		"nothing":               {line(color.Transparent, color.Transparent), picture.ErrFaint, 0},
-		"an empty sheet":        {line(paper, paper), picture.ErrFaint, 0},
+		"a thin white line":     {line(paper, color.Transparent), picture.ErrUnseenOnWhite, 0},
+		"nothing":               {line(color.Transparent, color.Transparent), picture.ErrUnseenOnWhite, 0},
+		"an empty sheet":        {line(paper, paper), picture.ErrUnseenOnWhite, 0},
 	} {
 		signature, err := picture.NewProcessor(maxBytes).PrepareSignature(t.Context(), tc.content)
 		require.ErrorIs(t, err, tc.want, name)

@@ -13,7 +13,6 @@ package picture
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -29,6 +28,8 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // Decodes WebP.
 	"golang.org/x/sync/semaphore"
+
+	"github.com/partnergifting/platform/pkg/problem"
 )
 
 // The types an image may have.
@@ -44,20 +45,29 @@ const (
 	MaxSide   = 8192
 )
 
+// RefusalError is why an image is refused: a code of a field error, and what the image must be.
+type RefusalError struct{ Code, Message string }
+
+func (e *RefusalError) Error() string { return "the image " + e.Message }
+
 // The reasons why an image is refused.
 var (
-	ErrType    = errors.New("is not a PNG, JPEG or WebP image")
-	ErrDamaged = errors.New("is damaged, or of a kind that is not supported")
-	ErrPixels  = errors.New("has too many pixels")
-	ErrBytes   = errors.New("is too large when it is encoded again")
-	ErrNarrow  = errors.New("is not wide enough for the top of a page")
-	ErrRatio   = errors.New("has another ratio than the top of a page")
-	ErrSmall   = errors.New("is too small for a portrait")
-	ErrOblong  = errors.New("is not as wide as high, as a portrait is")
-	ErrSlight  = errors.New("is not wide enough for a signature, or higher than wide")
-	ErrFaint   = errors.New("is a logo that is not seen on white")
-	ErrDim     = errors.New("is a logo that is not seen on dark pages")
+	ErrType          = refusal(problem.FieldInvalid, "must be a PNG, JPEG or WebP image")
+	ErrDamaged       = refusal(problem.FieldInvalid, "is damaged, or of a kind that is not supported")
+	ErrPixels        = refusal(problem.FieldTooLong, "must have at most 25 million pixels, and 8192 in a row or column")
+	ErrBytes         = refusal(problem.FieldTooLong, "must have at most 10 MB, also encoded again: use fewer pixels")
+	ErrHeroWidth     = refusal(problem.FieldInvalid, "must be at least 1600 pixels wide")
+	ErrHeroRatio     = refusal(problem.FieldInvalid, "must be a landscape with a ratio between 4:3 and 3:1")
+	ErrPortraitSize  = refusal(problem.FieldInvalid, "must be at least 320 pixels wide and high")
+	ErrPortraitRatio = refusal(problem.FieldInvalid, "must be nearly square, with a ratio between 4:5 and 5:4")
+	ErrSignatureSize = refusal(problem.FieldInvalid, "must be at least 320 pixels wide, and not higher than wide")
+	ErrUnseenOnWhite = refusal(problem.FieldInvalid,
+		"must be seen on white, which is its background on light and on dark pages: use the version for light backgrounds")
+	ErrUnseenOnDark = refusal(problem.FieldInvalid,
+		"must be seen on #1f2329, which is its background on dark pages: use the version for dark backgrounds")
 )
+
+func refusal(code, message string) error { return &RefusalError{Code: code, Message: message} }
 
 // File is an image as it is stored.
 type File struct {
@@ -106,15 +116,15 @@ func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 const MinHeroWidth = 1600
 
 // PrepareHero is Prepare for a hero picture. Its renditions are wider, and each has at most MaxShown bytes: one that cannot be so
-// small is left out. Errors are also ErrNarrow and ErrRatio.
+// small is left out. Errors are also ErrHeroWidth and ErrHeroRatio.
 func (p *Processor) PrepareHero(ctx context.Context, content []byte) (Set, error) {
 	var set Set
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
 		switch size := pixels.Bounds().Size(); {
 		case size.X < MinHeroWidth:
-			return ErrNarrow
+			return ErrHeroWidth
 		case 3*size.X < 4*size.Y || size.X > 3*size.Y:
-			return ErrRatio
+			return ErrHeroRatio
 		}
 		if set.Original, err = p.encode(pixels, contentType, originalQuality); err != nil {
 			return err
@@ -143,15 +153,15 @@ func onWhite(pixels image.Image) image.Image {
 // no version for dark pages.
 var darkGround = color.RGBA{R: 0x1F, G: 0x23, B: 0x29, A: 0xFF}
 
-// PrepareLogo is Prepare without renditions. Errors are also ErrFaint, and ErrDim of a logo for dark pages.
+// PrepareLogo is Prepare without renditions. Errors are also ErrUnseenOnWhite, and ErrUnseenOnDark of a logo for dark pages.
 func (p *Processor) PrepareLogo(ctx context.Context, content []byte, onDark bool) (File, error) {
 	var logo File
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
 		switch {
 		case onDark && !seenOn(darkGround, pixels):
-			return ErrDim
+			return ErrUnseenOnDark
 		case !onDark && !seenOn(color.White, pixels):
-			return ErrFaint
+			return ErrUnseenOnWhite
 		}
 		logo, err = p.encode(pixels, contentType, originalQuality)
 		return err
@@ -163,15 +173,15 @@ func (p *Processor) PrepareLogo(ctx context.Context, content []byte, onDark bool
 // is stored with it. A signature is stored with at most twice that width.
 const senderWidth = 320
 
-// PreparePortrait makes a small JPEG of a portrait. Errors are also ErrSmall and ErrOblong.
+// PreparePortrait makes a small JPEG of a portrait. Errors are also ErrPortraitSize and ErrPortraitRatio.
 func (p *Processor) PreparePortrait(ctx context.Context, content []byte) (File, error) {
 	var portrait File
 	err := p.decode(ctx, content, func(pixels image.Image, _ string) (err error) {
 		switch size := pixels.Bounds().Size(); {
 		case min(size.X, size.Y) < senderWidth:
-			return ErrSmall
+			return ErrPortraitSize
 		case 5*size.X < 4*size.Y || 4*size.X > 5*size.Y:
-			return ErrOblong
+			return ErrPortraitRatio
 		}
 		portrait, err = encode(onWhite(scale(pixels, senderWidth)), JPEG, renditionQuality)
 		return err
@@ -179,17 +189,17 @@ func (p *Processor) PreparePortrait(ctx context.Context, content []byte) (File, 
 	return portrait, err
 }
 
-// PrepareSignature makes a small image of a signature. Errors are also ErrSlight and ErrFaint.
+// PrepareSignature makes a small image of a signature. Errors are also ErrSignatureSize and ErrUnseenOnWhite.
 func (p *Processor) PrepareSignature(ctx context.Context, content []byte) (File, error) {
 	var signature File
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
 		size := pixels.Bounds().Size()
 		if size.X < senderWidth || size.Y > size.X {
-			return ErrSlight
+			return ErrSignatureSize
 		}
 		small := scale(pixels, min(2*senderWidth, size.X))
 		if !written(small) {
-			return ErrFaint
+			return ErrUnseenOnWhite
 		}
 		signature, err = encode(small, contentType, renditionQuality)
 		return err

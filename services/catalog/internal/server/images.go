@@ -143,29 +143,8 @@ func checkUpload(content []byte, errs *fields.Errors) {
 
 // refusedImage turns an error of package picture into a violation.
 func refusedImage(err error) error {
-	for refusal, violation := range map[error]problem.Violation{
-		picture.ErrType:    {Code: problem.FieldInvalid, Message: "must be a PNG, JPEG or WebP image"},
-		picture.ErrDamaged: {Code: problem.FieldInvalid, Message: "is damaged, or of a kind that is not supported"},
-		picture.ErrPixels:  {Code: problem.FieldTooLong, Message: "must have at most 25 million pixels, and 8192 in a row or column"},
-		picture.ErrBytes:   {Code: problem.FieldTooLong, Message: "must have at most 10 MB, also encoded again: use fewer pixels"},
-		picture.ErrNarrow:  {Code: problem.FieldInvalid, Message: "must be at least 1600 pixels wide"},
-		picture.ErrRatio:   {Code: problem.FieldInvalid, Message: "must be a landscape with a ratio between 4:3 and 3:1"},
-		picture.ErrSmall:   {Code: problem.FieldInvalid, Message: "must be at least 320 pixels wide and high"},
-		picture.ErrOblong:  {Code: problem.FieldInvalid, Message: "must be nearly square, with a ratio between 4:5 and 5:4"},
-		picture.ErrSlight:  {Code: problem.FieldInvalid, Message: "must be at least 320 pixels wide, and not higher than wide"},
-		picture.ErrFaint: {
-			Code:    problem.FieldInvalid,
-			Message: "must be seen on white, which is its ground on light and on dark pages: use the version for light grounds",
-		},
-		picture.ErrDim: {
-			Code:    problem.FieldInvalid,
-			Message: "must be seen on #1f2329, which is its ground on dark pages: use the version for dark grounds",
-		},
-	} {
-		if errors.Is(err, refusal) {
-			violation.Field = "content"
-			return problem.Invalid(violation)
-		}
+	if refusal, ok := errors.AsType[*picture.RefusalError](err); ok {
+		return problem.Invalid(problem.Violation{Field: "content", Code: refusal.Code, Message: refusal.Message})
 	}
 	return err
 }
