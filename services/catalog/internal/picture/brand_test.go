@@ -86,7 +86,12 @@ func TestALogoIsSeenOnItsGround(t *testing.T) {
 		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrUnseenOnWhite, picture.ErrUnseenOnDark},
 	} {
 		for onDark, want := range map[bool]error{false: tc.light, true: tc.onDark} {
-			_, err := picture.NewProcessor(maxBytes).PrepareLogo(t.Context(), tc.logo, onDark)
+			processor := picture.NewProcessor(maxBytes)
+			prepare := processor.PrepareLogo
+			if onDark {
+				prepare = processor.PrepareDarkLogo
+			}
+			_, err := prepare(t.Context(), tc.logo)
 			require.ErrorIs(t, err, want, "%s, on dark: %t", name, onDark)
 		}
 	}
@@ -101,12 +106,12 @@ func TestAPortraitIsNearlySquareAndStoredSmall(t *testing.T) {
 		portrait, err := picture.NewProcessor(maxBytes).PreparePortrait(t.Context(), jpegOf(t, gray(size[0], size[1])))
 		require.ErrorIs(t, err, want, size)
 		if err == nil {
-			require.Equal(t, []any{320, picture.JPEG}, []any{portrait.Width, portrait.ContentType})
+			require.Equal(t, []any{320, picture.JPEG}, []any{portrait.Original.Width, portrait.Original.ContentType})
 		}
 	}
 	glass, err := picture.NewProcessor(maxBytes).PreparePortrait(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 400, 400))))
 	require.NoError(t, err)
-	requireColour(t, paper, decode(t, glass), 5, 5)
+	requireColour(t, paper, decode(t, glass.Original), 5, 5)
 }
 
 func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
@@ -149,9 +154,9 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 	} {
 		signature, err := picture.NewProcessor(maxBytes).PrepareSignature(t.Context(), tc.content)
 		require.ErrorIs(t, err, tc.want, name)
-		require.Equal(t, tc.width, signature.Width, name)
+		require.Equal(t, tc.width, signature.Original.Width, name)
 		if err == nil {
-			require.Equal(t, picture.PNG, signature.ContentType, "it has no ground of its own")
+			require.Equal(t, picture.PNG, signature.Original.ContentType, "it has no ground of its own")
 		}
 	}
 }

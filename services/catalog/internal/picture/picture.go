@@ -77,7 +77,7 @@ type File struct {
 	Height      int
 }
 
-// Set is an image with its renditions, the smallest first.
+// Set is an image with its renditions, the smallest first. Logos and the pictures of a sender have none.
 type Set struct {
 	Original   File
 	Renditions []File
@@ -153,29 +153,35 @@ func onWhite(pixels image.Image) image.Image {
 // no version for dark pages.
 var darkGround = color.RGBA{R: 0x1F, G: 0x23, B: 0x29, A: 0xFF}
 
-// PrepareLogo is Prepare without renditions. Errors are also ErrUnseenOnWhite, and ErrUnseenOnDark of a logo for dark pages.
-func (p *Processor) PrepareLogo(ctx context.Context, content []byte, onDark bool) (File, error) {
-	var logo File
+// PrepareLogo is Prepare without renditions. Errors are also ErrUnseenOnWhite.
+func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (Set, error) {
+	return p.prepareLogo(ctx, content, color.White, ErrUnseenOnWhite)
+}
+
+// PrepareDarkLogo is PrepareLogo for dark pages. Errors are also ErrUnseenOnDark.
+func (p *Processor) PrepareDarkLogo(ctx context.Context, content []byte) (Set, error) {
+	return p.prepareLogo(ctx, content, darkGround, ErrUnseenOnDark)
+}
+
+func (p *Processor) prepareLogo(ctx context.Context, content []byte, background color.Color, unseen error) (Set, error) {
+	var set Set
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
-		switch {
-		case onDark && !seenOn(darkGround, pixels):
-			return ErrUnseenOnDark
-		case !onDark && !seenOn(color.White, pixels):
-			return ErrUnseenOnWhite
+		if !seenOn(background, pixels) {
+			return unseen
 		}
-		logo, err = p.encode(pixels, contentType, originalQuality)
+		set.Original, err = p.encode(pixels, contentType, originalQuality)
 		return err
 	})
-	return logo, err
+	return set, err
 }
 
 // senderWidth is the width of the portrait and of the signature of a sender at least. It is enough for every screen, so a portrait
 // is stored with it. A signature is stored with at most twice that width.
 const senderWidth = 320
 
-// PreparePortrait makes a small JPEG of a portrait. Errors are also ErrPortraitSize and ErrPortraitRatio.
-func (p *Processor) PreparePortrait(ctx context.Context, content []byte) (File, error) {
-	var portrait File
+// PreparePortrait makes a small JPEG of a portrait, without renditions. Errors are also ErrPortraitSize and ErrPortraitRatio.
+func (p *Processor) PreparePortrait(ctx context.Context, content []byte) (Set, error) {
+	var set Set
 	err := p.decode(ctx, content, func(pixels image.Image, _ string) (err error) {
 		switch size := pixels.Bounds().Size(); {
 		case min(size.X, size.Y) < senderWidth:
@@ -183,15 +189,15 @@ func (p *Processor) PreparePortrait(ctx context.Context, content []byte) (File, 
 		case 5*size.X < 4*size.Y || 4*size.X > 5*size.Y:
 			return ErrPortraitRatio
 		}
-		portrait, err = encode(onWhite(scale(pixels, senderWidth)), JPEG, renditionQuality)
+		set.Original, err = encode(onWhite(scale(pixels, senderWidth)), JPEG, renditionQuality)
 		return err
 	})
-	return portrait, err
+	return set, err
 }
 
-// PrepareSignature makes a small image of a signature. Errors are also ErrSignatureSize and ErrUnseenOnWhite.
-func (p *Processor) PrepareSignature(ctx context.Context, content []byte) (File, error) {
-	var signature File
+// PrepareSignature makes a small image of a signature, without renditions. Errors are also ErrSignatureSize and ErrUnseenOnWhite.
+func (p *Processor) PrepareSignature(ctx context.Context, content []byte) (Set, error) {
+	var set Set
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
 		size := pixels.Bounds().Size()
 		if size.X < senderWidth || size.Y > size.X {
@@ -201,10 +207,10 @@ func (p *Processor) PrepareSignature(ctx context.Context, content []byte) (File,
 		if !written(small) {
 			return ErrUnseenOnWhite
 		}
-		signature, err = encode(small, contentType, renditionQuality)
+		set.Original, err = encode(small, contentType, renditionQuality)
 		return err
 	})
-	return signature, err
+	return set, err
 }
 
 // decode calls work with the upright image and its type in storage.

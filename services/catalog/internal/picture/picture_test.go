@@ -247,19 +247,11 @@ func TestAFileThatGrowsGetsALowerQualityOrIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		width, height int
-		prepare       func(p *picture.Processor, upload []byte) (picture.File, error)
+		prepare       func(p *picture.Processor, ctx context.Context, upload []byte) (picture.Set, error)
 	}{
-		"a gift": {300, 100, func(p *picture.Processor, upload []byte) (picture.File, error) {
-			set, err := p.Prepare(t.Context(), upload)
-			return set.Original, err
-		}},
-		"a hero picture": {picture.MinHeroWidth, 534, func(p *picture.Processor, upload []byte) (picture.File, error) {
-			set, err := p.PrepareHero(t.Context(), upload)
-			return set.Original, err
-		}},
-		"a logo": {300, 100, func(p *picture.Processor, upload []byte) (picture.File, error) {
-			return p.PrepareLogo(t.Context(), upload, false)
-		}},
+		"a gift":         {300, 100, (*picture.Processor).Prepare},
+		"a hero picture": {picture.MinHeroWidth, 534, (*picture.Processor).PrepareHero},
+		"a logo":         {300, 100, (*picture.Processor).PrepareLogo},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noise := image.NewGray(image.Rect(0, 0, tc.width, tc.height))
@@ -267,13 +259,13 @@ func TestAFileThatGrowsGetsALowerQualityOrIsRefused(t *testing.T) {
 				noise.Pix[i] = uint8(rand.N(256))
 			}
 			upload := jpegOf(t, noise)
-			stored, err := tc.prepare(picture.NewProcessor(len(upload)), upload)
+			stored, err := tc.prepare(picture.NewProcessor(len(upload)), t.Context(), upload)
 			require.NoError(t, err)
-			require.Equal(t, picture.JPEG, stored.ContentType)
-			require.LessOrEqual(t, len(stored.Content), len(upload))
+			require.Equal(t, picture.JPEG, stored.Original.ContentType)
+			require.LessOrEqual(t, len(stored.Original.Content), len(upload))
 
 			upload = pngOf(t, noise)
-			_, err = tc.prepare(picture.NewProcessor(len(upload)-1), upload)
+			_, err = tc.prepare(picture.NewProcessor(len(upload)-1), t.Context(), upload)
 			require.ErrorIs(t, err, picture.ErrBytes)
 		})
 	}

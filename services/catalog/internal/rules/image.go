@@ -68,23 +68,3 @@ type ShownImage struct {
 // MaxPublicPictures is how many of a brand's latest pictures of one kind are public: of its logos for light pages, of those for
 // dark pages, of its hero pictures, portraits and signatures. There are enough that a few trial uploads do not hide the one in use.
 const MaxPublicPictures = 20
-
-// Brand names the brand of an uploaded logo or hero picture.
-type Brand struct {
-	TenantID string
-	BrandID  string
-}
-
-// BrandRequest is a request for a brand.
-type BrandRequest interface {
-	GetTenantId() string
-	GetBrandId() string
-}
-
-// ReadBrand validates the brand of an uploaded logo or hero picture.
-func ReadBrand(req BrandRequest, errs *fields.Errors) Brand {
-	return Brand{
-		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
-		BrandID:  RecordID("brandId", req.GetBrandId(), errs),
-	}
-}

@@ -106,10 +106,11 @@ func (s *service) UploadImage(ctx context.Context, req *catalogv1.UploadImageReq
 	return &catalogv1.UploadImageResponse{FileId: image.FileID}, err
 }
 
+// preparation makes an image of a kind, with its renditions if it has any.
+type preparation func(ctx context.Context, content []byte) (picture.Set, error)
+
 // storeImage stores an image with its renditions and returns the original.
-func (s *service) storeImage(
-	ctx context.Context, content []byte, prepare func(context.Context, []byte) (picture.Set, error),
-) (original rules.Image, err error) {
+func (s *service) storeImage(ctx context.Context, content []byte, prepare preparation) (original rules.Image, err error) {
 	set, err := prepare(ctx, content)
 	if err != nil {
 		return original, refusedImage(err)
@@ -153,14 +154,11 @@ func refusedImage(err error) error {
 func (s *service) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	in := store.Logos
+	table, prepare := store.Logos, s.Processor.PrepareLogo
 	if req.GetOnDark() {
-		in = store.DarkLogos
+		table, prepare = store.DarkLogos, s.Processor.PrepareDarkLogo
 	}
-	keep := s.storeOne(func(ctx context.Context, content []byte) (picture.File, error) {
-		return s.Processor.PrepareLogo(ctx, content, req.GetOnDark())
-	})
-	id, err := s.upload(ctx, req, in, keep)
+	id, err := s.upload(ctx, req, table, prepare)
 	return &catalogv1.UploadBrandLogoResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -168,60 +166,44 @@ func (s *service) UploadBrandLogo(
 func (s *service) UploadBrandHero(
 	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
 ) (*catalogv1.UploadBrandHeroResponse, error) {
-	in, keep := store.Heroes, func(ctx context.Context, content []byte) (rules.Image, error) {
-		return s.storeImage(ctx, content, s.Processor.PrepareHero)
-	}
+	table, prepare := store.Heroes, s.Processor.PrepareHero
 	switch req.GetKind() {
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED, catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO:
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT:
-		in, keep = store.Portraits, s.storeOne(s.Processor.PreparePortrait)
+		table, prepare = store.Portraits, s.Processor.PreparePortrait
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE:
-		in, keep = store.Signatures, s.storeOne(s.Processor.PrepareSignature)
+		table, prepare = store.Signatures, s.Processor.PrepareSignature
 	default:
 		return nil, problem.Invalid(problem.Violation{
 			Field: "kind", Code: problem.FieldInvalid, Message: "must be one of HERO, PORTRAIT, SIGNATURE",
 		})
 	}
-	id, err := s.upload(ctx, req, in, keep)
+	id, err := s.upload(ctx, req, table, prepare)
 	return &catalogv1.UploadBrandHeroResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
 type brandUpload interface {
-	rules.BrandRequest
+	GetTenantId() string
+	GetBrandId() string
 	GetContent() []byte
 }
 
 // upload stores a picture of a brand and returns the id of its file.
-func (s *service) upload(
-	ctx context.Context, req brandUpload, in store.BrandPictures, storeContent func(context.Context, []byte) (rules.Image, error),
-) (fileID string, err error) {
+func (s *service) upload(ctx context.Context, req brandUpload, table store.BrandPictures, prepare preparation) (string, error) {
 	errs := caller.RequestErrors(ctx)
-	brand := rules.ReadBrand(req, errs)
+	tenantID, brandID := rules.RecordID("tenantId", req.GetTenantId(), errs), rules.RecordID("brandId", req.GetBrandId(), errs)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
 		return "", err
 	}
-	if err := s.checkBrand(ctx, brand.TenantID, brand.BrandID); err != nil {
+	if err := s.checkBrand(ctx, tenantID, brandID); err != nil {
 		return "", err
 	}
-	image, err := storeContent(ctx, req.GetContent())
+	image, err := s.storeImage(ctx, req.GetContent(), prepare)
 	if err != nil {
 		return "", err
 	}
-	return image.FileID, s.Store.PutBrandPicture(ctx, in, brand, image)
-}
-
-// storeOne stores an image without renditions.
-func (s *service) storeOne(
-	prepare func(context.Context, []byte) (picture.File, error),
-) func(context.Context, []byte) (rules.Image, error) {
-	return func(ctx context.Context, content []byte) (rules.Image, error) {
-		file, err := prepare(ctx, content)
-		if err != nil {
-			return rules.Image{}, refusedImage(err)
-		}
-		return s.storeFile(ctx, file)
-	}
+	return image.FileID, s.Store.PutBrandPicture(ctx, table, tenantID, brandID, image.FileID)
 }
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.

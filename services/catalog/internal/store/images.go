@@ -61,14 +61,14 @@ WHERE (h.brand_id IS NOT NULL OR $1 = '') AND (l.brand_id IS NOT NULL OR $2 = ''
 LIMIT 1`
 )
 
-// PutImage records an image with its renditions, whose files are stored. It keeps existing records.
+// PutImage records an image with its renditions, if it has any, whose files are stored. It keeps existing records.
 func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions []rules.Image) error {
 	widths := postgres.Column(renditions, func(r rules.Image) int { return r.Width })
 	ids := postgres.Column(renditions, func(r rules.Image) string { return r.FileID })
 	return s.change(ctx, func(tx pgx.Tx) error {
 		b := &pgx.Batch{}
 		for _, i := range append(renditions, original) {
-			queueImage(b, i)
+			b.Queue(insertImage, i.FileID, i.Digest, i.ContentType, i.Size, i.Width, i.Height)
 		}
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return fmt.Errorf("write images: %w", err)
@@ -80,10 +80,6 @@ func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions [
 		_, err = tx.Exec(ctx, touchGiftsShowing, original.FileID)
 		return err
 	})
-}
-
-func queueImage(b *pgx.Batch, i rules.Image) {
-	b.Queue(insertImage, i.FileID, i.Digest, i.ContentType, i.Size, i.Width, i.Height)
 }
 
 // PublicImage reads an image if the public may see it.
@@ -138,14 +134,13 @@ ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.
 )`
 )
 
-// PutBrandPicture records a stored image and makes it public as the latest one of a brand and kind. Only the latest
-// rules.MaxPublicPictures of a kind stay public.
-func (s *Store) PutBrandPicture(ctx context.Context, in BrandPictures, brand rules.Brand, i rules.Image) error {
+// PutBrandPicture makes an image public as the latest one of a brand and kind. Only the latest rules.MaxPublicPictures of a kind
+// stay public.
+func (s *Store) PutBrandPicture(ctx context.Context, table BrandPictures, tenantID, brandID, fileID string) error {
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		b.Queue(lockPictures, brand.TenantID, brand.BrandID)
-		queueImage(b, i)
-		b.Queue(fmt.Sprintf(upsertPicture, in), brand.TenantID, brand.BrandID, i.FileID)
-		b.Queue(fmt.Sprintf(deleteOlderPictures, in), brand.TenantID, brand.BrandID, rules.MaxPublicPictures)
+		b.Queue(lockPictures, tenantID, brandID)
+		b.Queue(fmt.Sprintf(upsertPicture, table), tenantID, brandID, fileID)
+		b.Queue(fmt.Sprintf(deleteOlderPictures, table), tenantID, brandID, rules.MaxPublicPictures)
 	})
 	if err != nil {
 		return fmt.Errorf("write picture of a brand: %w", err)
