@@ -1,8 +1,8 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +17,8 @@ import (
 
 // Act is an operation on a gift or a campaign, for the audit.
 type Act struct {
+	// ID of the entry. If it is empty, a new one is made.
+	ID string
 	// TenantID is empty for a change of a gift for all tenants.
 	TenantID string
 	Actor    *commonv1.Actor
@@ -26,31 +28,28 @@ type Act struct {
 	Detail any
 }
 
-const insertAudit = `INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
-VALUES ($1, $2, $3, $4, $5, $6, $7)`
-
 // record writes the act in the transaction of its effect.
 func (a Act) record(ctx context.Context, tx pgx.Tx) error {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return fmt.Errorf("id of audit entry: %w", err)
-	}
-	return a.recordAs(ctx, tx, id.String())
-}
-
-func (a Act) recordAs(ctx context.Context, tx pgx.Tx, id string) error {
-	if a.Detail == nil {
-		a.Detail = struct{}{}
-	}
-	_, err := postgres.Exec(ctx, tx, "record act", insertAudit, a.row(id)...)
+	sql, args := a.insert()
+	_, err := postgres.Exec(ctx, tx, "record act", sql, args...)
 	return err
 }
 
-// row are the arguments of insertAudit.
-func (a Act) row(id string) []any {
-	return []any{
-		postgres.Nullable(a.TenantID), id, enumname.String(a.Actor.GetKind()), a.Actor.GetId(), a.Action, a.Subject, a.Detail,
+// queue adds the statement of record to a batch.
+func (a Act) queue(b *pgx.Batch) {
+	sql, args := a.insert()
+	b.Queue(sql, args...)
+}
+
+func (a Act) insert() (sql string, args []any) {
+	if a.Detail == nil {
+		a.Detail = struct{}{}
 	}
+	return `INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`, []any{
+			postgres.Nullable(a.TenantID), cmp.Or(a.ID, uuid.Must(uuid.NewV7()).String()), enumname.String(a.Actor.GetKind()),
+			a.Actor.GetId(), a.Action, a.Subject, a.Detail,
+		}
 }
 
 // Audit reads a page of the acts on a gift or a campaign, newest first.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/jackc/pgx/v5"
 
@@ -43,8 +44,10 @@ func (s *Store) CorrectStock(ctx context.Context, id string, act Act, c rules.Co
 			return err
 		}
 		if repeated {
-			after = first.After
-			return first.sameAs(c)
+			if after = first.After; !reflect.DeepEqual(first.Correction, c) {
+				return correctionReused()
+			}
+			return nil
 		}
 		if after, err = c.Apply(stock); err != nil {
 			return err
@@ -52,8 +55,8 @@ func (s *Store) CorrectStock(ctx context.Context, id string, act Act, c rules.Co
 		if _, err := tx.Exec(ctx, setStock, c.SKUID, after); err != nil {
 			return fmt.Errorf("set stock: %w", err)
 		}
-		act.Detail = StockCorrection{Correction: c, Before: stock, After: after}
-		return act.recordAs(ctx, tx, id)
+		act.ID, act.Detail = id, StockCorrection{Correction: c, Before: stock, After: after}
+		return act.record(ctx, tx)
 	})
 	if _, taken := postgres.UniqueViolation(err); taken {
 		return 0, correctionReused() // A concurrent correction of another SKU has the id.
@@ -90,15 +93,6 @@ func readCorrection(ctx context.Context, tx pgx.Tx, id string) (c StockCorrectio
 		return StockCorrection{}, false, fmt.Errorf("read correction: %w", err)
 	}
 	return c, true, nil
-}
-
-func (c StockCorrection) sameAs(requested rules.Correction) error {
-	same := c.SKUID == requested.SKUID && c.Add == requested.Add && c.Stock == requested.Stock && c.Reason == requested.Reason &&
-		(c.Expected == nil) == (requested.Expected == nil) && (c.Expected == nil || *c.Expected == *requested.Expected)
-	if !same {
-		return correctionReused()
-	}
-	return nil
 }
 
 func correctionReused() error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -91,9 +90,4 @@ func (s *Store) QueueStock(b *pgx.Batch, act Act, c StockCorrection) {
 	b.Queue(setStock, c.SKUID, c.After)
 	act.Detail = c
 	act.queue(b)
-}
-
-// queue adds the statement of record to a batch.
-func (a Act) queue(b *pgx.Batch) {
-	b.Queue(insertAudit, a.row(uuid.Must(uuid.NewV7()).String())...)
 }
