@@ -82,10 +82,8 @@ func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	uploads := images.NewCheck(files)
 	s.Add(uploads.Part(s.Telemetry.Logger))
 	s.ReadyIf(uploads.Ready)
-	records, sandbox := store.New(s.Pool), cfg.Environment == apikey.Sandbox
-	if sandbox {
-		records = store.NewSandbox(s.Pool)
-	}
+	sandbox := cfg.Environment == apikey.Sandbox
+	records := store.New(s.Pool, sandbox)
 	s.Add(
 		maintenance.New(records, s.Clock, cfg.AuditRetention, s.Telemetry),
 		idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry),

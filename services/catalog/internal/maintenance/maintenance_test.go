@@ -29,7 +29,7 @@ type fixture struct {
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	db := pgtest.New(t, store.Migrations())
-	return &fixture{t: t, db: db, store: store.New(db)}
+	return &fixture{t: t, db: db, store: store.New(db, false)}
 }
 
 func (f *fixture) maintain() {

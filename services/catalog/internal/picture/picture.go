@@ -17,9 +17,7 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	_ "image/jpeg" // Decodes JPEG.
 	"image/png"
-	_ "image/png" // Decodes PNG.
 	"io"
 	"math"
 	"net/http"

@@ -116,7 +116,7 @@ func (r Region) Moves(current map[string]string) []Move {
 		}
 	}
 	for c, region := range current {
-		if region == r.Code && !r.has(c) {
+		if region == r.Code && !slices.Contains(r.Countries, c) {
 			seen[Move{From: r.Code}] = struct{}{}
 		}
 	}
@@ -125,11 +125,6 @@ func (r Region) Moves(current map[string]string) []Move {
 		moves = append(moves, m)
 	}
 	return moves
-}
-
-func (r Region) has(country string) bool {
-	_, found := slices.BinarySearch(r.Countries, country)
-	return found
 }
 
 // Plain decimals within the range of their columns.

@@ -47,11 +47,7 @@ func at(list string, i int, field string) string {
 
 // RecordID validates a UUID. It refuses the nil UUID, which lists use as the position before the first record.
 func RecordID(field, value string, errs *fields.Errors) string {
-	if fields.Blank(value) {
-		errs.Add(field, problem.FieldRequired, "is required")
-		return ""
-	}
-	id := errs.UUID(field, value)
+	id := errs.RequiredUUID(field, value)
 	if id == uuid.Nil.String() {
 		errs.Add(field, problem.FieldInvalid, "must not be the nil UUID")
 	}

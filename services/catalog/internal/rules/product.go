@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -86,13 +85,6 @@ func (p Product) visible(populated map[string]bool) Product {
 // Withdraws reports whether replacing p with next removes the gift from the catalog.
 func (p Product) Withdraws(next Product) bool {
 	return p.State == Published && next.State != Published
-}
-
-// SameVariations reports whether both have the same variations.
-func (p Product) SameVariations(next Product) bool {
-	return slices.EqualFunc(p.Variations, next.Variations, func(a, b Variation) bool {
-		return a.Dimension == b.Dimension && slices.Equal(a.Values, b.Values)
-	})
 }
 
 const (

@@ -42,13 +42,10 @@ func (s *service) readItem(
 	}
 	key := store.ItemKey{
 		TenantID:      tenantID,
+		CampaignID:    optionalIDOrUnknown(req.CampaignId),
 		ProductID:     idOrUnknown(req.GetProductId()),
 		Country:       countryOrNone(req.GetCountry()),
 		VariationsKey: rules.VariationsKey(req.GetVariations()),
-	}
-	if req.CampaignId != nil {
-		id := idOrUnknown(req.GetCampaignId())
-		key.CampaignID = &id
 	}
 	reach := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
 	item = rules.Item{

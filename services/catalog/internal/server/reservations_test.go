@@ -278,7 +278,7 @@ func TestOutstandingReservationsAreReported(t *testing.T) {
 	f := setup(t)
 	c, p := f.campaignWithStock(10)
 	held := func() store.Outstanding {
-		o, err := store.New(f.db).Outstanding(t.Context())
+		o, err := store.New(f.db, false).Outstanding(t.Context())
 		require.NoError(t, err)
 		return o
 	}

@@ -133,12 +133,9 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 
 	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
 	require.NoError(t, err)
-	records := store.New(f.db)
-	if sandboxed {
-		records = store.NewSandbox(f.db)
-	}
 	server.Register(s, server.Deps{
-		Store: records, Files: files, Processor: picture.NewProcessor(maxStoredImage), Directory: f.directory.Client,
+		Store: store.New(f.db, sandboxed), Files: files, Processor: picture.NewProcessor(maxStoredImage),
+		Directory: f.directory.Client,
 	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute, Sandbox: sandboxed})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

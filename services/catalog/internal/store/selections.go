@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/jackc/pgx/v5"
 
@@ -77,7 +78,7 @@ func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Produc
 		_, err := tx.Exec(ctx, suspendAll, after.ID)
 		return err
 	}
-	if before.SameVariations(after) {
+	if reflect.DeepEqual(before.Variations, after.Variations) {
 		return nil
 	}
 	rows, err := tx.Query(ctx, selectOffered, after.ID)

@@ -31,11 +31,8 @@ type Store struct {
 	sandbox bool
 }
 
-// New makes a store on a migrated database.
-func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
-
-// NewSandbox makes the store of the sandbox, where tenants change gifts for themselves.
-func NewSandbox(pool *pgxpool.Pool) *Store { return &Store{pool: pool, sandbox: true} }
+// New makes a store on a migrated database. In the sandbox, tenants change gifts for themselves.
+func New(pool *pgxpool.Pool, sandbox bool) *Store { return &Store{pool: pool, sandbox: sandbox} }
 
 // Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
