@@ -17,15 +17,16 @@ import (
 	"github.com/partnergifting/platform/pkg/identity/authority"
 )
 
-// Lifetimes. A run renews a certificate in the last third of its life. In the last year of the authority a run makes its successor,
-// which signs AuthorityOverlap later: programs that do not know it yet would refuse its certificates.
+// Lifetimes. A run renews a certificate in the second half of its life, so that with DefaultLife a run each month is enough. In the
+// last year of the authority a run makes its successor, which begins to sign AuthorityOverlap later: programs that do not know it
+// yet would refuse its certificates.
 const (
 	AuthorityLife    = 10 * 365 * 24 * time.Hour
 	AuthorityRenewal = 365 * 24 * time.Hour
 	AuthorityOverlap = 30 * 24 * time.Hour
 	// DefaultLife is the life of certificates.
 	DefaultLife    = 90 * 24 * time.Hour
-	renewalDivisor = 3
+	renewalDivisor = 2
 )
 
 // DefaultTrustDomain is the trust domain of the identities unless another one is chosen.

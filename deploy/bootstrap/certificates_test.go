@@ -35,7 +35,7 @@ func TestCertificates(t *testing.T) {
 		require.NoError(t, err)
 		return made
 	}
-	const renewal = bootstrap.DefaultLife / 3
+	const renewal = bootstrap.DefaultLife / 2
 	t.Run("are readable by their owner only", func(t *testing.T) {
 		entries, err := os.ReadDir(files.Dir)
 		require.NoError(t, err)
@@ -69,6 +69,21 @@ func TestCertificates(t *testing.T) {
 		require.Equal(t, identity.Names(), again(t, now.Add(200*24*time.Hour-renewal+time.Minute)))
 		require.Equal(t, authority, of("ca"))
 	})
+}
+
+// The page on production says to run it each month. Months have up to 31 days.
+func TestARunEachMonthRenewsBeforeTheAlert(t *testing.T) {
+	t.Parallel()
+	const alert = 7 * 24 * time.Hour // GiftingCertificateExpiry
+	files := bootstrap.Certificates{Dir: t.TempDir()}
+	at := time.Date(2026, time.November, 1, 9, 0, 0, 0, time.UTC)
+	for range 5 * 12 {
+		_, err := files.Make(at)
+		require.NoError(t, err)
+		next := at.AddDate(0, 1, 0)
+		require.Greater(t, copyOf(t, files).leaf.NotAfter.Sub(next), alert, "what is left before the run of %s", next)
+		at = next
+	}
 }
 
 func TestRunsAtTheSameTimeMakeOneAuthority(t *testing.T) {

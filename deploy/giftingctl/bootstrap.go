@@ -142,8 +142,8 @@ func (a *app) bootstrapCertificates() *cobra.Command {
 	c := &cobra.Command{
 		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: arguments(0),
 		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it
-again to renew those in the last third of their life. Running programs notice changed files; units of systemd must be
-restarted, because they have copies. Keep ca.key apart: it can make any caller. In the last year of the authority, ca.crt and
+again each month: it renews those in the second half of their life. Running programs notice changed files; units of systemd must
+be restarted, because they have copies. Keep ca.key apart: it can make any caller. In the last year of the authority, ca.crt and
 ca.key also get its successor, which signs 30 days later.`,
 		RunE: func(*cobra.Command, []string) error {
 			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
@@ -160,7 +160,8 @@ ca.key also get its successor, which signs 30 days later.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&certificates.Dir, "dir", "certificates", "the folder")
-	flags.IntVar(&days, "days", int(bootstrap.DefaultLife.Hours()/24), "how many days a new certificate is valid")
+	flags.IntVar(&days, "days", int(bootstrap.DefaultLife.Hours()/24),
+		"how many days a new certificate is valid; with fewer than 80, a run each month is not enough")
 	flags.StringVar(&certificates.TrustDomain, "trust-domain", bootstrap.DefaultTrustDomain,
 		"trust domain of the identities, GIFTING_TLS_TRUST_DOMAIN of all programs")
 	flags.BoolVar(&certificates.RenewAll, "renew", false, "renew all certificates now, by the same authority")
