@@ -39,7 +39,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Use: "check --url URL --key-file FILE", Args: arguments(0),
 		Short: "Check a sandbox from outside: place an order and cancel it",
 		Long: `check reads the brands of an API key, places an order with a made-up recipient, reads it and cancels it. The key needs the
-scope orders and at least one brand, and its tenant no custom field that every order must answer. It refuses production.`,
+scopes catalog and orders and at least one brand, and its tenant no custom field that every order must answer. It refuses
+production.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			key, err := parser{a.In}.text(keyFile)
 			if err != nil {
