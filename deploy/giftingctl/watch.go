@@ -25,11 +25,13 @@ const (
 )
 
 // watch prints a stream of events until the command is interrupted. A stream that ends because its server does goes on at another
-// one, after the last event.
+// one, after the last event. A first stream that does not begin is an error: most often the context is wrong.
 func (c *callCommand) watch(ctx context.Context, conn *connection, req *eventsv1.WatchEventsRequest) error {
+	begun := false
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		cursor := req.GetAfter()
-		err := c.follow(ctx, conn, req)
+		received, err := c.follow(ctx, conn, req, grpc.WaitForReady(begun))
+		begun = begun || received
 		switch {
 		case ctx.Err() != nil:
 			return stopped()
@@ -37,6 +39,8 @@ func (c *callCommand) watch(ctx context.Context, conn *connection, req *eventsv1
 			return nil
 		case status.Code(err) != codes.Unavailable:
 			return &refusal{status: status.Convert(err)}
+		case !begun: // Without details: so the report names the context.
+			return &refusal{status: status.New(codes.Unavailable, err.Error())}
 		case req.GetAfter() != cursor:
 			pause = firstPause
 		}
@@ -49,25 +53,29 @@ func (c *callCommand) watch(ctx context.Context, conn *connection, req *eventsv1
 	}
 }
 
-// follow prints one stream, and remembers in the request how far it came.
-func (c *callCommand) follow(ctx context.Context, conn *connection, req *eventsv1.WatchEventsRequest) error {
+// follow prints one stream, and remembers in the request how far it came. It reports whether it received anything: a stream begins
+// with a cursor.
+func (c *callCommand) follow(
+	ctx context.Context, conn *connection, req *eventsv1.WatchEventsRequest, opts ...grpc.CallOption,
+) (received bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := eventsv1.NewEventOperationsServiceClient(conn.conn).WatchEvents(ctx, req, grpc.WaitForReady(true))
+	stream, err := eventsv1.NewEventOperationsServiceClient(conn.conn).WatchEvents(ctx, req, opts...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for {
 		resp, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return received, nil
 		}
 		if err != nil {
-			return err
+			return received, err
 		}
+		received = true
 		if event := resp.GetEvent(); event != nil {
 			if err := c.printEvent(resp); err != nil {
-				return err
+				return received, err
 			}
 		}
 		if resp.Cursor != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -29,19 +30,38 @@ func TestAWatchGoesOnAfterTheLastEvent(t *testing.T) {
 	var after []string
 	services := giftingctltest.Start(t, func(_ string, req proto.Message) (proto.Message, error) {
 		after = append(after, req.(*eventsv1.WatchEventsRequest).GetAfter())
-		if call.Add(1) <= 4 { // As often as the client of gRPC tries by itself.
+		switch call.Add(1) {
+		case 1:
+			return watched("c2"), status.Error(codes.Unavailable, "shutting down")
+		case 2:
 			return nil, status.Error(codes.Unavailable, "shutting down")
 		}
-		return watched("c2"), nil // The stream then ends without an error, which a service never does.
+		return watched("c3"), nil // The stream then ends without an error, which a service never does.
 	})
 	code, out, errs := runLine(t, services.Config, "events", "watch", "--after", "c1", "-o", "json")
 	require.Zero(t, code, errs)
-	require.Equal(t, []string{"c1", "c1", "c1", "c1", "c1"}, after)
-	require.Equal(t, 1, strings.Count(out, "\n"), "one line for an event")
-	require.True(t, json.Valid([]byte(out)))
-	require.Contains(t, out, `{"cursor":"c2","event":{"id":"e-c2"`)
-	require.Contains(t, out, `"data":{"id":  "a"}`, "byte for byte")
+	require.Equal(t, []string{"c1", "c2", "c2"}, after)
+	first, second, _ := strings.Cut(out, "\n")
+	require.True(t, json.Valid([]byte(first)))
+	require.True(t, json.Valid([]byte(second)))
+	require.Contains(t, first, `{"cursor":"c2","event":{"id":"e-c2"`)
+	require.Contains(t, first, `"data":{"id":  "a"}`, "byte for byte")
+	require.Contains(t, second, `{"cursor":"c3","event":{"id":"e-c3"`)
 	require.Contains(t, errs, "going on after the last event")
+}
+
+// It must not wait for ever without a word: most often the context is wrong.
+func TestAWatchOfAServiceThatIsNotReachedFails(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, nil)
+	services.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var out, errs strings.Builder
+	code := Run(ctx, []string{"--config", services.Config, "events", "watch"},
+		Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	require.Equal(t, exitUnavailable, code, errs.String())
+	require.Contains(t, errs.String(), "check the addresses, ca, certificate and key of the context")
 }
 
 func TestARefusedWatchIsAnError(t *testing.T) {

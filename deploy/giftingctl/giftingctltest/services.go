@@ -26,7 +26,7 @@ import (
 // Tenant is the tenant of the context.
 const Tenant = "5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77"
 
-// Answer returns the response of a call. A nil response is the empty one.
+// Answer returns the response of a call. A nil response is the empty one. With an error, a response is sent before a stream fails.
 type Answer func(method string, req proto.Message) (proto.Message, error)
 
 // Services are servers of all services, and a folder with a context for them.
@@ -35,9 +35,10 @@ type Services struct {
 	Config    string
 	Authority identitytest.Authority
 
-	answer Answer
-	lock   sync.Mutex
-	calls  []string
+	answer  Answer
+	lock    sync.Mutex
+	calls   []string
+	servers []*grpc.Server
 }
 
 // Start starts the services. A nil answer is the empty response to each call.
@@ -64,6 +65,13 @@ func (s *Services) Calls() []string {
 	return append([]string(nil), s.calls...)
 }
 
+// Stop stops the services before the end of the test.
+func (s *Services) Stop() {
+	for _, server := range s.servers {
+		server.Stop()
+	}
+}
+
 func (s *Services) serve(t testing.TB, name identity.Name) string {
 	t.Helper()
 	files, err := identity.Open(s.Authority.Config(t, name), time.Now, slog.New(slog.DiscardHandler))
@@ -75,6 +83,7 @@ func (s *Services) serve(t testing.TB, name identity.Name) string {
 		grpc.MaxRecvMsgSize(maxMessage))
 	go func() { _ = server.Serve(listener) }() // Stop ends it.
 	t.Cleanup(server.Stop)
+	s.servers = append(s.servers, server)
 	return listener.Addr().String()
 }
 
@@ -105,6 +114,9 @@ func (s *Services) handle(_ any, stream grpc.ServerStream) error {
 	if s.answer != nil {
 		answer, err := s.answer(method, req)
 		if err != nil {
+			if answer != nil {
+				_ = stream.SendMsg(answer) // A caller that has left does not see the error either.
+			}
 			return err
 		}
 		if answer != nil {
