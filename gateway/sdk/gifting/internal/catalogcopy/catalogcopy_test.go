@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/catalogcopy"
@@ -115,6 +116,30 @@ func openNDJSON(t *testing.T, path string) catalogcopy.Copy {
 	to, err := catalogcopy.NDJSON(path)
 	require.NoError(t, err)
 	return to
+}
+
+// Two first syncs of one file could otherwise mix two countries.
+func TestASyncThatWaitsForAnotherSeesItsState(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	first := openSQLite(t, path)
+	opened := make(chan catalogcopy.Copy)
+	go func() {
+		second, err := catalogcopy.SQLite(t.Context(), path)
+		assert.NoError(t, err)
+		opened <- second
+	}()
+	select {
+	case <-opened:
+		require.Fail(t, "the second did not wait")
+	case <-time.After(500 * time.Millisecond):
+	}
+	state := catalogcopy.State{Country: "SE", Locale: "en-US", Newest: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}
+	require.NoError(t, first.Commit(t.Context(), state))
+	second := <-opened
+	require.Equal(t, state, second.State())
+	require.NoError(t, first.Close())
+	require.NoError(t, second.Close())
 }
 
 func TestTheFilesCanBeRead(t *testing.T) {

@@ -53,16 +53,23 @@ func (s *sqlite) open(ctx context.Context) error {
 	if _, err := s.db.ExecContext(ctx, schema); err != nil {
 		return err
 	}
+	var err error
+	if s.tx, err = s.db.BeginTx(ctx, nil); err != nil {
+		return err
+	}
+	// In the transaction, because it waits for that of another sync.
 	var newest string
-	err := s.db.QueryRowContext(ctx, "SELECT country, locale, newest FROM sync").Scan(&s.state.Country, &s.state.Locale, &newest)
+	err = s.tx.QueryRowContext(ctx, "SELECT country, locale, newest FROM sync").Scan(&s.state.Country, &s.state.Locale, &newest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
 	if err == nil {
 		s.state.Newest, err = time.Parse(time.RFC3339Nano, newest)
 	}
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
+	if err != nil {
+		return errors.Join(err, s.tx.Rollback())
 	}
-	s.tx, err = s.db.BeginTx(ctx, nil)
-	return err
+	return nil
 }
 
 // State implements Copy.
