@@ -70,7 +70,7 @@ func Read(path string) (*File, error) {
 	if path == "" {
 		return nil, ErrNoHome
 	}
-	f := &File{path: path, Profiles: map[string]Profile{}}
+	f := &File{path: path}
 	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -132,6 +132,9 @@ func (f *File) Add(name string, p Profile, key string, noKeyring bool) (inFile b
 		p.Key, inFile = key, true
 	}
 	before, replaced := f.Profiles[name]
+	if f.Profiles == nil {
+		f.Profiles = map[string]Profile{}
+	}
 	f.Profiles[name], f.Current = p, name
 	err = f.write()
 	if err == nil && replaced && (inFile || account(name, before) != account(name, p)) {

@@ -89,6 +89,14 @@ func TestProfiles(t *testing.T) { //nolint:paralleltest // The keyring of the te
 		_, err = read(t, path).KeyOf("sandbox")
 		require.ErrorIs(t, err, profile.ErrKeyring)
 	})
+	t.Run("a file whose profiles were removed by hand takes a new one", func(t *testing.T) {
+		keyring.MockInit()
+		path := filepath.Join(t.TempDir(), "gifting.yaml")
+		require.NoError(t, os.WriteFile(path, []byte("profiles:"), 0o600))
+		_, err := read(t, path).Add("sandbox", sandbox, "gft_sbx_1", false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"sandbox"}, read(t, path).Names())
+	})
 	t.Run("a file with other members is refused", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "gifting.yaml")
 		require.NoError(t, os.WriteFile(path, []byte("profile: {}"), 0o600))
