@@ -26,7 +26,7 @@ const overlap = 5 * 60 * 1000;
 export async function apply(
   entries: AsyncIterable<ProductEntry>, position: CatalogPosition, copy: CatalogCopy, began: () => number,
 ): Promise<CatalogPosition> {
-  const before = position.updatedSince === undefined ? -Infinity : Date.parse(position.updatedSince) + overlap;
+  const before = position.updatedSince ? Date.parse(position.updatedSince) + overlap : -Infinity; // A database may return null.
   let newest = before;
   for await (const entry of entries) {
     await (entry.listed ? copy.put(entry) : copy.remove(entry.id));

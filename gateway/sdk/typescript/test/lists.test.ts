@@ -124,6 +124,12 @@ test("a sync loads the catalog, then reads what changed since five minutes befor
   ]);
 });
 
+test("null of a database is no position", async () => {
+  const { client: one } = client([page([gift("1", "2026-03-14T09:26:53Z")], null)]);
+  const start = { country: "SE", updatedSince: null } as unknown as CatalogPosition;
+  assert.deepEqual(await one.catalog.sync(start, { put: () => {}, remove: () => {} }), { ...start, updatedSince: "2026-03-14T09:21:53.000Z" });
+});
+
 test("a sync that fails does not move on", async () => {
   const { client: one } = client([page([gift("1", "2026-03-14T09:26:53Z")], "a"), problem(403, "insufficient_scope")]);
   await assert.rejects(one.catalog.sync({ country: "SE" }, { put: () => {}, remove: () => {} }), ApiError);
