@@ -127,7 +127,8 @@ load() {
 first_wal() { sed -n 's/^START WAL LOCATION: .* (file \([0-9A-F]*\))$/\1/p' "$1/backup_label"; }
 
 # missing_wal BASE prints the last WAL file before a gap between the backup and the newest archived file. A server that finds a gap
-# takes it for the end of the archive, and would lose the rest without an error.
+# takes it for the end of the archive, and would lose the rest without an error. Files of an earlier timeline, which the
+# server before a restore may have archived, fill no gap.
 missing_wal() {
 	size=$(pg_controldata "$1" | sed -n 's/^Bytes per WAL segment: *//p')
 	{
@@ -139,7 +140,8 @@ missing_wal() {
 			return n
 		}
 		function number(file) { return value(substr(file, 9, 8)) * (4294967296 / size) + value(substr(file, 17, 8)) }
-		length($0) == 24 && /^[0-9A-F]+$/ && number($0) >= number(first) { printf "%020d %s\n", number($0), $0 }' |
+		function timeline(file) { return substr(file, 1, 8) }
+		length($0) == 24 && /^[0-9A-F]+$/ && timeline($0) >= timeline(first) && number($0) >= number(first) { printf "%020d %s\n", number($0), $0 }' |
 		sort -u | awk 'NR > 1 && $1 > last + 1 && !gap { gap = file } { last = $1; file = $2 } END { if (gap) print gap }'
 }
 
@@ -210,7 +212,8 @@ start_scratch() {
 
 sql() { psql --no-psqlrc --no-password -v ON_ERROR_STOP=1 -Atq -F ' ' --dbname="$1"; }
 
-# check_database NAME reads every row of every table, and prints the newest.
+# check_database NAME reads every row of every table, and prints the newest. That is at least the row of retention_clock, which any
+# running instance moves, so that a database without changes is not stale.
 check_database() {
 	sql "$1" <<-'SQL' >"$scratch/migrations" || fail "$1 cannot be read"
 		SELECT format('SELECT %L, max(version_id) FROM %I WHERE is_applied', tablename, tablename)
@@ -226,7 +229,7 @@ check_database() {
 		SELECT coalesce('SELECT floor(extract(epoch FROM max(at)))::bigint FROM (' ||
 		         string_agg(format('SELECT max(%I) AS at FROM %I', column_name, table_name), ' UNION ALL ') || ') AS newest', 'SELECT NULL')
 		  FROM information_schema.columns JOIN pg_tables ON tablename = table_name AND schemaname = table_schema
-		 WHERE table_schema = 'public' AND column_name IN ('created_at', 'updated_at', 'last_time') AND data_type LIKE 'timestamp%'
+		 WHERE table_schema = 'public' AND column_name IN ('at', 'created_at', 'updated_at', 'last_time') AND data_type LIKE 'timestamp%'
 		\gexec
 	SQL
 	if command -v pg_amcheck >/dev/null && [ "$(echo "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'" | sql "$1")" = 1 ]; then

@@ -91,6 +91,18 @@ func TestABackupOfARestoredServerIsRestoredToItsNewestChange(t *testing.T) {
 	f.mustRun(t, "restore", filepath.Join(f.dir, "second", "data"))
 	second := f.startServer(t, filepath.Join(f.dir, "second"))
 	requireRecovered(t, second, "before the time after the restore last")
+
+	for range 3 {
+		f.archiveAll(t)
+	}
+	dir, env := f.copyBackups(t)
+	archived := f.archivedAfterBackup(t)
+	lost := archived[len(archived)-2]
+	const firstTimeline = "00000001" // The server of before may have archived a file with the same number.
+	require.NoError(t, os.Rename(filepath.Join(dir, "wal", lost), filepath.Join(dir, "wal", firstTimeline+lost[len(firstTimeline):])))
+	output, err := f.run(t, env, "drill", "base")
+	require.Error(t, err)
+	require.Contains(t, output, "is missing in")
 }
 
 // requireRecovered waits until the server has recovered, and compares the rows.
@@ -193,6 +205,13 @@ func testBroken(t *testing.T, f *fixture) {
 		output, err := f.run(t, []string{"BACKUP_DATABASES=quiet"}, "drill", "dump")
 		require.Error(t, err)
 		require.Regexp(t, "the newest row of .* is stale", output)
+	})
+	t.Run("unless an instance has moved its retention clock", func(t *testing.T) {
+		f.query(t, "quiet", "CREATE TABLE retention_clock AS SELECT now() AS at")
+		for _, args := range [][]string{{"dump"}, {"drill", "dump"}} {
+			_, err := f.run(t, []string{"BACKUP_DATABASES=quiet"}, args...)
+			require.NoError(t, err)
+		}
 	})
 }
 
