@@ -249,3 +249,10 @@ func ports(objects chart.Objects, name string) []int {
 	}
 	return open
 }
+
+func TestAnAttemptToDeliverAWebhookMayEnd(t *testing.T) {
+	t.Parallel()
+	pods := templates(render(t, `termination: {lameDuckSeconds: 0, drainSeconds: 1}`))
+	require.EqualValues(t, 16, *pods["gifting-orders"].Spec.TerminationGracePeriodSeconds)
+	require.EqualValues(t, 25, *pods["gifting-webhook"].Spec.TerminationGracePeriodSeconds, "the timeout is 10 s by default")
+}

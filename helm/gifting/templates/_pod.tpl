@@ -76,11 +76,15 @@ priorityClassName: {{ . | quote }}
 
 {{/*
 The termination grace period: time to accept calls, time to finish calls in flight, and some seconds more. An attempt to deliver a
-webhook may take longer than the calls. Takes root and values.
+webhook may take longer than the calls. Takes root, name and values.
 */}}
 {{- define "gifting.graceSeconds" -}}
 {{- $seconds := add .root.Values.termination.lameDuckSeconds .root.Values.termination.drainSeconds }}
-{{- with get .values.settings "GIFTING_WEBHOOK_TIMEOUT" }}{{ $seconds = max $seconds (include "gifting.seconds" . | float64 | ceil | int) }}{{ end }}
+{{- if eq .name "webhook" }}
+{{- $types := .root.Files.Get "files/settings.json" | fromJson }}
+{{- $timeout := get .values.settings "GIFTING_WEBHOOK_TIMEOUT" | default $types.webhook.GIFTING_WEBHOOK_TIMEOUT.default }}
+{{- $seconds = max $seconds (include "gifting.seconds" $timeout | float64 | ceil | int) }}
+{{- end }}
 {{- add $seconds 15 }}
 {{- end }}
 
