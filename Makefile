@@ -578,66 +578,25 @@ lint-alerts: $(BIN)/promtool
 
 # Tools, in the versions that .tools pins. Building them takes minutes the first time; a stamp file says when to build again.
 
-$(BIN)/.tools: .tools/go.mod .tools/go.sum
-	@echo "building the generators"
+# TOOL is a rule: what it makes, the folder of its module, what it says, and the packages; "tool" is all of the module.
+define TOOL
+$(BIN)/$(1): $(2)/go.mod $(2)/go.sum
+	@echo "building $(3)"
 	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools install tool
-	@touch $@
-
-# Built separately, because tests need no other tool.
-$(BIN)/grpcurl: .tools/go.mod .tools/go.sum
-	@echo "building grpcurl"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools install github.com/fullstorydev/grpcurl/cmd/grpcurl
-	@touch $@
-
-$(BIN)/.golangci-lint: .tools/lint/go.mod .tools/lint/go.sum
-	@echo "building golangci-lint"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/lint install tool
-	@touch $@
-
-$(BIN)/.gremlins: .tools/mutants/go.mod .tools/mutants/go.sum
-	@echo "building gremlins"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/mutants install tool
-	@touch $@
-
-$(BIN)/.oasdiff: .tools/oasdiff/go.mod .tools/oasdiff/go.sum
-	@echo "building oasdiff"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/oasdiff install tool
-	@touch $@
-
-$(BIN)/.oapi-codegen: .tools/oapi/go.mod .tools/oapi/go.sum
-	@echo "building oapi-codegen"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/oapi install tool
-	@touch $@
-
-$(BIN)/actionlint: .tools/workflow/go.mod .tools/workflow/go.sum
-	@echo "building actionlint"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install github.com/rhysd/actionlint/cmd/actionlint
-	@touch $@
-
-$(BIN)/.release: .tools/release/go.mod .tools/release/go.sum
-	@echo "building crane, cosign and syft"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/release install tool
-	@touch $@
-
-$(BIN)/helm: .tools/helm/go.mod .tools/helm/go.sum
-	@echo "building helm"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/helm install tool
-	@touch $@
-
-$(BIN)/govulncheck: .tools/workflow/go.mod .tools/workflow/go.sum
-	@echo "building govulncheck"
-	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install golang.org/x/vuln/cmd/govulncheck
-	@touch $@
+	@GOWORK=off GOBIN=$(BIN) go -C $(2) install $(4)
+	@touch $$@
+endef
+$(eval $(call TOOL,.tools,.tools,the generators,tool))
+$(eval $(call TOOL,.golangci-lint,.tools/lint,golangci-lint,tool))
+$(eval $(call TOOL,.gremlins,.tools/mutants,gremlins,tool))
+$(eval $(call TOOL,.oasdiff,.tools/oasdiff,oasdiff,tool))
+$(eval $(call TOOL,.oapi-codegen,.tools/oapi,oapi-codegen,tool))
+$(eval $(call TOOL,.release,.tools/release,crane and cosign and syft,tool))
+$(eval $(call TOOL,helm,.tools/helm,helm,tool))
+# Built separately, because tests need no other tool of the module.
+$(eval $(call TOOL,grpcurl,.tools,grpcurl,github.com/fullstorydev/grpcurl/cmd/grpcurl))
+$(eval $(call TOOL,actionlint,.tools/workflow,actionlint,github.com/rhysd/actionlint/cmd/actionlint))
+$(eval $(call TOOL,govulncheck,.tools/workflow,govulncheck,golang.org/x/vuln/cmd/govulncheck))
 
 # The server reports the version of its module, by which it knows the API versions that are deprecated.
 $(BIN)/kube-apiserver: .tools/apiserver/go.mod .tools/apiserver/go.sum
@@ -663,86 +622,67 @@ $(GOOGLEAPIS)/.complete: .tools/go.mod .tools/go.sum
 	@chmod -R u+w $(GOOGLEAPIS)
 	@touch $@
 
+# INSTALL installs packages of Debian if it may, and otherwise says what to install.
+define INSTALL
+{ \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install $(1)" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(2); \
+	}
+endef
+
 # The race detector needs a C compiler.
 .PHONY: c-compiler
 c-compiler:
-	@command -v "$$(go env CC)" >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install a C compiler: the race detector needs one" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev; \
-	}
+	@command -v "$$(go env CC)" >/dev/null || $(call INSTALL,a C compiler: the race detector needs one,gcc libc6-dev)
 
 # buf, the linter of the OpenAPI document, the accessibility rules and the tools of the SDK for TypeScript come from npm.
 .PHONY: node
 node:
-	@command -v npx >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Node.js and npm" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nodejs npm; \
-	}
+	@command -v npx >/dev/null || $(call INSTALL,Node.js and npm,nodejs npm)
 
 .PHONY: python
 python:
-	@python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Python 3.10 or newer, with venv" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-venv; \
-	}
+	@python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || $(call INSTALL,Python 3.10 or newer with venv,python3-venv)
 
 .PHONY: jdk
 jdk:
-	@command -v javac >/dev/null && command -v mvn >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install a JDK and Maven" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends openjdk-17-jdk-headless maven; \
-	}
+	@command -v javac >/dev/null && command -v mvn >/dev/null || $(call INSTALL,a JDK and Maven,openjdk-17-jdk-headless maven)
 
 .PHONY: php-and-ruby
 php-and-ruby:
-	@php -r 'exit((include "GuzzleHttp/autoload.php") ? 0 : 1);' >/dev/null 2>&1 && command -v ruby >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install PHP with Guzzle, and Ruby" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends php-cli php-curl php-guzzlehttp-guzzle ruby; \
-	}
+	@php -r 'exit((include "GuzzleHttp/autoload.php") ? 0 : 1);' >/dev/null 2>&1 && command -v ruby >/dev/null || $(call INSTALL,PHP with Guzzle and Ruby,php-cli php-curl php-guzzlehttp-guzzle ruby)
 
 # It compiles and runs the verifier and the client in C#, which use only what .NET has too. Of the
 # libraries, one stands for all. Newtonsoft.Json needs System.Data.
 .PHONY: mono
 mono:
-	@command -v mcs >/dev/null && command -v mono >/dev/null && gacutil -l System.ComponentModel.DataAnnotations | grep '^System' >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Mono with its C# compiler mcs" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mono-mcs \
-			libmono-system-componentmodel-dataannotations4.0-cil libmono-system-data4.0-cil libmono-system-net-http4.0-cil \
-			libmono-system-runtime-serialization4.0-cil; \
-	}
+	@command -v mcs >/dev/null && command -v mono >/dev/null && gacutil -l System.ComponentModel.DataAnnotations | grep '^System' >/dev/null || \
+		$(call INSTALL,Mono with its C# compiler mcs,mono-mcs libmono-system-componentmodel-dataannotations4.0-cil \
+		libmono-system-data4.0-cil libmono-system-net-http4.0-cil libmono-system-runtime-serialization4.0-cil)
 
-# promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.
+# UNPACK takes a program out of a package of Debian. It is not installed, because the package may start a service, and so that
+# nothing else of the machine changes.
+define UNPACK
+@mkdir -p $(BIN) $(LOCAL)/$(1)
+@if found=$$(command -v $(@F)); then ln -sf "$$found" $@; else \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install $(@F), of the package $(1)" >&2; exit 1; }; \
+		apt-get update -q && cd $(LOCAL)/$(1) && apt-get download -q -o APT::Sandbox::User=root $(1) && \
+			dpkg -x $(1)_*.deb . && mv usr/bin/$(@F) $@ && rm -rf $(LOCAL)/$(1); \
+	fi
+endef
+
 $(BIN)/promtool:
-	@mkdir -p $(BIN) $(LOCAL)/prometheus
-	@if found=$$(command -v promtool); then ln -sf "$$found" $@; else \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install promtool, of Prometheus" >&2; exit 1; }; \
-		apt-get update -q && cd $(LOCAL)/prometheus && apt-get download -q -o APT::Sandbox::User=root prometheus && \
-			dpkg -x prometheus_*.deb . && mv usr/bin/promtool $@ && rm -rf $(LOCAL)/prometheus; \
-	fi
+	$(call UNPACK,prometheus)
 
-# Unpacked for the same reason as promtool: nothing else of the machine changes.
 $(BIN)/shellcheck:
-	@mkdir -p $(BIN) $(LOCAL)/shellcheck
-	@if found=$$(command -v shellcheck); then ln -sf "$$found" $@; else \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install shellcheck" >&2; exit 1; }; \
-		apt-get update -q && cd $(LOCAL)/shellcheck && apt-get download -q -o APT::Sandbox::User=root shellcheck && \
-			dpkg -x shellcheck_*.deb . && mv usr/bin/shellcheck $@ && rm -rf $(LOCAL)/shellcheck; \
-	fi
+	$(call UNPACK,shellcheck)
 
 $(BIN)/etcd:
-	@mkdir -p $(BIN) $(LOCAL)/etcd
-	@if found=$$(command -v etcd); then ln -sf "$$found" $@; else \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install etcd" >&2; exit 1; }; \
-		apt-get update -q && cd $(LOCAL)/etcd && apt-get download -q -o APT::Sandbox::User=root etcd-server && \
-			dpkg -x etcd-server_*.deb . && mv usr/bin/etcd $@ && rm -rf $(LOCAL)/etcd; \
-	fi
+	$(call UNPACK,etcd-server)
 
 .PHONY: chromium
 chromium:
-	@command -v chromium >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Chromium: the tests of the gift site drive it" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium fonts-liberation; \
-	}
+	@command -v chromium >/dev/null || $(call INSTALL,Chromium: the tests of the gift site drive it,chromium fonts-liberation)
 
 # Fetched, not committed. The archive has its licence beside it.
 $(AXE): | node
