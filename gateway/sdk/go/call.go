@@ -16,14 +16,16 @@ import (
 	"time"
 )
 
-// The headers that only some calls take. selective has the options that set them.
+// The headers that only some calls take. optionalHeaders has the options that set them.
 const (
 	idempotencyKey = "Idempotency-Key"
 	ifMatch        = "If-Match"
 	ifNoneMatch    = "If-None-Match"
 )
 
-var selective = map[string]string{idempotencyKey: "WithIdempotencyKey", ifMatch: "WithIfMatch", ifNoneMatch: "WithIfNoneMatch"}
+var optionalHeaders = map[string]string{
+	idempotencyKey: "WithIdempotencyKey", ifMatch: "WithIfMatch", ifNoneMatch: "WithIfNoneMatch",
+}
 
 const sandboxFault = "Sandbox-Fault"
 
@@ -34,8 +36,8 @@ type call struct {
 	query  url.Values
 	body   any
 	header http.Header
-	// takes are the selective headers that the operation accepts. If it has no method here, it is unlisted and gets all.
-	takes    []string
+	// accepts are the optional headers of the operation. If it has no method here, it is unlisted and gets all.
+	accepts  []string
 	unlisted bool
 	// image means that no key is sent, and that the answer is no JSON.
 	image bool
@@ -65,7 +67,7 @@ func routeTo(template string, ids ...string) route {
 	return route{path, template}
 }
 
-// CallOption changes one call. One that means nothing to a call is an error of it, before anything is sent.
+// CallOption changes one call. An option that does not apply to a call makes it fail, before anything is sent.
 type CallOption func(*call)
 
 // WithIdempotencyKey sets the key of a POST, at most 255 characters. Without it each call has a new random one. Store your own key
@@ -143,16 +145,16 @@ func send[T any](ctx context.Context, c *Client, made *call, options []CallOptio
 
 // get reads what has an ETag.
 func get[T any](ctx context.Context, c *Client, from route, query url.Values, options []CallOption) (*T, error) {
-	return send[T](ctx, c, &call{method: http.MethodGet, route: from, query: query, takes: []string{ifNoneMatch}}, options)
+	return send[T](ctx, c, &call{method: http.MethodGet, route: from, query: query, accepts: []string{ifNoneMatch}}, options)
 }
 
 func post[T any](ctx context.Context, c *Client, to route, body any, options []CallOption) (*T, error) {
-	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, takes: []string{idempotencyKey}}, options)
+	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, accepts: []string{idempotencyKey}}, options)
 }
 
 // postAction posts an action on an order.
 func postAction[T any](ctx context.Context, c *Client, to route, body any, options []CallOption) (*T, error) {
-	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, takes: []string{idempotencyKey, ifMatch}}, options)
+	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, accepts: []string{idempotencyKey, ifMatch}}, options)
 }
 
 // items are those of a list that has no pages.
@@ -172,18 +174,18 @@ func (c *call) prepare(options []CallOption) (body []byte, err error) {
 	if c.path == "" {
 		return nil, errID
 	}
-	for header, option := range selective {
+	for header, option := range optionalHeaders {
 		value, given := c.header[header]
 		switch {
 		case !given:
-		case !c.unlisted && !slices.Contains(c.takes, header):
+		case !c.unlisted && !slices.Contains(c.accepts, header):
 			return nil, fmt.Errorf("%s %w", option, errOption)
 		case value[0] == "":
 			return nil, fmt.Errorf("%s %w", option, errEmpty)
 		}
 	}
 	_, own := c.header[idempotencyKey]
-	if !own && c.method == http.MethodPost && (c.unlisted || slices.Contains(c.takes, idempotencyKey)) {
+	if !own && c.method == http.MethodPost && (c.unlisted || slices.Contains(c.accepts, idempotencyKey)) {
 		c.header.Set(idempotencyKey, rand.Text())
 	}
 	if c.body == nil {

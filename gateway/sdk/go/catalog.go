@@ -146,7 +146,7 @@ type ImageFile struct {
 // directly.
 func (c Catalog) Image(ctx context.Context, fileID string, options ...CallOption) (*ImageFile, error) {
 	made := &call{
-		method: http.MethodGet, route: routeTo("/catalog/images/{fileId}", fileID), takes: []string{ifNoneMatch}, image: true,
+		method: http.MethodGet, route: routeTo("/catalog/images/{fileId}", fileID), accepts: []string{ifNoneMatch}, image: true,
 	}
 	return send[ImageFile](ctx, c.client, made, options)
 }
@@ -167,7 +167,7 @@ type CatalogSync struct {
 
 // Sync brings a copy of the catalog up to date. It calls apply with each page, in which a gift is to be replaced, and one that
 // is Unlisted to be removed. Show a gift only while it is Available. Store the time that it returns with the copy, and pass it as
-// Newest the next time, after some minutes or hours. If it fails, sync again with the Newest of before: entries that come twice are
+// Newest the next time, after some minutes or hours. If it fails, sync again with the same Newest: entries that come twice are
 // harmless. Estimates follow the exchange rates of the day without a change of UpdatedAt: load the whole catalog now and then.
 func (c Catalog) Sync(
 	ctx context.Context, sync CatalogSync, apply func(context.Context, []ProductEntry) error,
@@ -178,13 +178,13 @@ func (c Catalog) Sync(
 	}
 	newest = sync.Newest
 	var response Response
-	var began time.Time
+	var firstResponse time.Time
 	for page, err := range c.Products(ctx, query, WithResponse(&response)).Pages() {
 		if err != nil {
 			return sync.Newest, err
 		}
-		if began.IsZero() {
-			began, _ = http.ParseTime(response.Header.Get("Date"))
+		if firstResponse.IsZero() {
+			firstResponse, _ = http.ParseTime(response.Header.Get("Date"))
 		}
 		for _, entry := range page.Items {
 			if entry.UpdatedAt().After(newest) {
@@ -195,14 +195,14 @@ func (c Catalog) Sync(
 			return sync.Newest, err
 		}
 	}
-	return notAfter(newest, began), nil
+	return noLaterThan(newest, firstResponse), nil
 }
 
-// notAfter keeps the next sync from skipping a gift that changed on a page already read, while a long sync went on: later pages may
-// have newer changes.
-func notAfter(newest, began time.Time) time.Time {
-	if !began.IsZero() && newest.After(began) {
-		return began
+// noLaterThan keeps the next sync from skipping a gift that changed on a page already read, while a long sync went on: later pages
+// may have newer changes.
+func noLaterThan(newest, firstResponse time.Time) time.Time {
+	if !firstResponse.IsZero() && newest.After(firstResponse) {
+		return firstResponse
 	}
 	return newest
 }

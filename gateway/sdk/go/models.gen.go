@@ -889,15 +889,15 @@ type ReplayWebhooksResult struct {
 	Deliveries int32 `json:"deliveries"`
 }
 
-// RotateWebhookSecretRequest How long the secret of before also signs.
+// RotateWebhookSecretRequest How long the previous secret also signs.
 type RotateWebhookSecretRequest struct {
-	// OverlapSeconds How long the secret of before also signs. Absent means 0: it stops at once.
+	// OverlapSeconds How long the previous secret also signs. Absent means 0: it stops at once.
 	OverlapSeconds *int32 `json:"overlapSeconds,omitempty"`
 }
 
 // RotatedWebhookSecret A new signing secret.
 type RotatedWebhookSecret struct {
-	// PreviousSecretsValidUntil When the secret of before stops signing. `null` if it has stopped.
+	// PreviousSecretsValidUntil When the previous secret stops signing. `null` if it has stopped.
 	PreviousSecretsValidUntil *time.Time `json:"previousSecretsValidUntil"`
 
 	// Secret The new signing secret, 64 hex characters. `null` in a repeated response.

@@ -609,7 +609,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new signing secret for this key's webhook. Requests are signed with it at once, and the secret of before stops. To replace
+         * @description Makes a new signing secret for this key's webhook. Requests are signed with it at once, and the previous secret stops. To replace
          *     the secret of your receiver without a refused request, send `overlapSeconds`: for that time both sign. Another rotation ends it.
          *
          *     **The new secret is only in the first response.** Store it at once. If you repeat the call with the same `Idempotency-Key`,
@@ -2267,11 +2267,11 @@ export interface components {
              */
             deliveries: number;
         };
-        /** @description How long the secret of before also signs. */
+        /** @description How long the previous secret also signs. */
         RotateWebhookSecretRequest: {
             /**
              * Format: int32
-             * @description How long the secret of before also signs. Absent means 0: it stops at once.
+             * @description How long the previous secret also signs. Absent means 0: it stops at once.
              */
             overlapSeconds?: number | null;
         };
@@ -2281,7 +2281,7 @@ export interface components {
             secret: string | null;
             /**
              * Format: date-time
-             * @description When the secret of before stops signing. `null` if it has stopped.
+             * @description When the previous secret stops signing. `null` if it has stopped.
              */
             previousSecretsValidUntil: string | null;
         };
@@ -4629,7 +4629,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description How long the secret of before also signs. Nothing, or an empty object, if it shall stop at once. */
+        /** @description How long the previous secret also signs. Nothing, or an empty object, if it shall stop at once. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["RotateWebhookSecretRequest"];

@@ -83,8 +83,8 @@ type column[T any] struct {
 	text func(T) string
 }
 
-// listed is a list as JSON, in the form of the API.
-type listed[T any] struct {
+// listOutput is a list as JSON, in the form of the API.
+type listOutput[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"nextCursor"`
 }
@@ -94,7 +94,7 @@ type paging struct {
 	gifting.Paging
 
 	all       bool
-	since     moment
+	since     timeOrAge
 	sinceFlag string // Empty if the list has no such flag.
 }
 
@@ -128,7 +128,7 @@ func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List
 		}
 	}
 	if a.output == terminal.AsJSON {
-		result := listed[T]{Items: items}
+		result := listOutput[T]{Items: items}
 		if next != "" {
 			result.NextCursor = &next
 		}
@@ -227,15 +227,15 @@ func (i *idempotent) options() []gifting.CallOption {
 	return []gifting.CallOption{gifting.WithIdempotencyKey(i.key)}
 }
 
-// moment is a flag: a time, or an age such as 2h.
-type moment struct {
+// timeOrAge is a flag: a time, or an age such as 2h.
+type timeOrAge struct {
 	time.Time
 
 	age bool // It was given as an age, so it is another time at the next run.
 }
 
 // Set implements pflag.Value.
-func (m *moment) Set(text string) error {
+func (m *timeOrAge) Set(text string) error {
 	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
 		m.Time, m.age = time.Now().Add(-age), true
 		return nil
@@ -249,7 +249,7 @@ func (m *moment) Set(text string) error {
 }
 
 // String implements pflag.Value.
-func (m *moment) String() string {
+func (m *timeOrAge) String() string {
 	if m.IsZero() {
 		return ""
 	}
@@ -257,7 +257,7 @@ func (m *moment) String() string {
 }
 
 // Type implements pflag.Value.
-func (*moment) Type() string { return "time" }
+func (*timeOrAge) Type() string { return "time" }
 
 // text is the value of an optional member.
 func text[T ~string](value *T) string {

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	errEvent      = errors.New("is no event that can be caused; those that can are")
+	errEvent      = errors.New("cannot be triggered; these events can")
 	errProduction = errors.New("this is a key of production: events are caused only in the sandbox")
 	errNoApproval = errors.New("orders and links of this tenant need no approval, so there is nothing to approve")
 	errNoGift     = errors.New("no gift of the catalog can be sent to Sweden, where the example's recipient lives")
@@ -35,7 +35,7 @@ type trigger struct {
 	*gifting.Client
 }
 
-// triggers are the events that can be caused, in the order of a help text.
+// triggers are the events that can be triggered, in the order of a help text.
 var triggers = []struct {
 	event string
 	cause func(trigger, context.Context, *triggered) error
@@ -65,7 +65,7 @@ func (a *app) triggerCommand() *cobra.Command {
 	) error {
 		at := slices.Index(names, args[0])
 		if at < 0 {
-			return terminal.AsUsageError(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
+			return terminal.AsUsageError(fmt.Errorf("%s %w: %s", args[0], errEvent, strings.Join(names, ", ")))
 		}
 		me, err := client.Account.Me(ctx)
 		if err != nil {

@@ -33,7 +33,7 @@ type verified struct {
 func (a *app) verifyCommand() *cobra.Command {
 	var bodyFile, secretFile string
 	var headers []string
-	var at moment
+	var at timeOrAge
 	command := &cobra.Command{
 		Use: "verify", Short: "Check the signature of a webhook that you received", Args: arguments,
 		Long: `verify checks a body and its headers against the signing secret, as your receiver must. Save the raw body to a

@@ -82,7 +82,7 @@ func (a *app) resendCommand() *cobra.Command {
 }
 
 func (a *app) replayCommand() *cobra.Command {
-	var from, to moment
+	var from, to timeOrAge
 	var kinds []string
 	var once idempotent
 	command := a.command("replay", "Send the deliveries of a time span again, such as those of an outage", func(
@@ -155,7 +155,7 @@ func (a *app) rotateSecretCommand() *cobra.Command {
 		a.note("This is the only time that the secret can be read. Store it now.")
 		return a.print(result)
 	})
-	command.Long = `rotate-secret makes a new signing secret. The one of before stops at once without --overlap.`
-	command.Flags().DurationVar(&overlap, "overlap", 0, "how long the secret of before also signs, such as 1h; at most 168h")
+	command.Long = `rotate-secret makes a new signing secret. The previous one stops at once without --overlap.`
+	command.Flags().DurationVar(&overlap, "overlap", 0, "how long the previous secret also signs, such as 1h; at most 168h")
 	return command
 }

@@ -91,7 +91,8 @@ func (s *Sender) send(ctx context.Context, body []byte, headers http.Header) Ver
 	return v
 }
 
-// reason says why there is no answer. Package net/http has no types for its own errors: the tests cause each of them.
+// reason says why there is no answer. Package net/http has no types for its own errors, so their texts
+// are compared; a test causes each of them.
 func reason(err error) string {
 	withURL, ok := errors.AsType[*url.Error](err)
 	if !ok {

@@ -477,10 +477,10 @@ class ReplayWebhooksResult(TypedDict):
 
 
 class RotateWebhookSecretRequest(TypedDict):
-    """How long the secret of before also signs."""
+    """How long the previous secret also signs."""
 
     overlapSeconds: NotRequired[int | None]
-    """How long the secret of before also signs. Absent means 0: it stops at once."""
+    """How long the previous secret also signs. Absent means 0: it stops at once."""
 
 
 class RotatedWebhookSecret(TypedDict):
@@ -489,7 +489,7 @@ class RotatedWebhookSecret(TypedDict):
     secret: str | None
     """The new signing secret, 64 hex characters. `null` in a repeated response."""
     previousSecretsValidUntil: str | None
-    """When the secret of before stops signing. `null` if it has stopped."""
+    """When the previous secret stops signing. `null` if it has stopped."""
 
 
 class ApproveSandboxOrderRequest(TypedDict):
