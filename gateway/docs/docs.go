@@ -130,8 +130,8 @@ type builder struct {
 	samples  map[string][]sample
 	operator Operator
 	files    map[string]staticfile.File
-	// missing is the page for addresses that nothing has.
-	missing staticfile.File
+	// notFound is the page for addresses at which there is none.
+	notFound staticfile.File
 }
 
 // New makes the site of a document. basePath is that of the API: the site is below it, except what browsers and crawlers look for
@@ -151,7 +151,7 @@ func New(document *openapi.Document, basePath string, operator Operator, log *sl
 	errors := httperror.Writer{DocsURL: document.PublicURL + sitePath, Log: log}
 	return &Site{base: b.base, basePath: basePath, errors: errors, files: sync.OnceValues(func() (staticfile.Handler, error) {
 		err := b.build()
-		return staticfile.Handler{Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy, Errors: errors}, err
+		return staticfile.Handler{Files: b.files, Missing: &b.notFound, Policy: contentSecurityPolicy, Errors: errors}, err
 	})}, nil
 }
 

@@ -90,7 +90,7 @@ func (b *builder) addPages() error {
 	if err != nil {
 		return err
 	}
-	if err := b.makeMissing(pages); err != nil {
+	if err := b.makeNotFound(pages); err != nil {
 		return err
 	}
 	return b.addForPrograms(pages, errorPages)
@@ -105,8 +105,8 @@ func (b *builder) addPage(path string, v view) error {
 	return err
 }
 
-// missingText is the text of the page for addresses that nothing has.
-const missingText = `# There is no such page
+// notFoundText is the text of the page for addresses at which there is none.
+const notFoundText = `# There is no such page
 
 The address has nothing. Search for what you need, or begin here:
 
@@ -116,15 +116,15 @@ The address has nothing. Search for what you need, or begin here:
 - [Errors](errors.md)
 `
 
-// makeMissing makes a page without Markdown beside it.
-func (b *builder) makeMissing(pages []*page) error {
-	p, err := b.page("missing", missingText)
+// makeNotFound makes a page without Markdown beside it.
+func (b *builder) makeNotFound(pages []*page) error {
+	p, err := b.page("missing", notFoundText)
 	if err != nil {
 		return err
 	}
 	p.Markdown = ""
 	html, err := b.render("page", view{Page: p, Pages: pages})
-	b.missing = staticfile.New(htmlType, staticfile.Revalidate, html)
+	b.notFound = staticfile.New(htmlType, staticfile.Revalidate, html)
 	return err
 }
 

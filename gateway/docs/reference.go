@@ -100,7 +100,7 @@ func (b *builder) adapt(n *yaml.Node) error {
 	}
 	value := openapi.NewNode(n)
 	if value.Get("in").Exists() && value.Get("schema").Exists() && !value.Get("required").Has(yes) {
-		if err := switchOff(value); err != nil {
+		if err := leaveOut(value); err != nil {
 			return err
 		}
 	}
@@ -113,9 +113,9 @@ func (b *builder) adapt(n *yaml.Node) error {
 	return value.Set("description", strings.TrimSpace("**Extension.** "+value.Get("description").String()))
 }
 
-// switchOff leaves an optional parameter out of requests until the reader gives it a value. Scalar would send its example, or the
+// leaveOut leaves an optional parameter out of requests until the reader gives it a value. Scalar would send its example, or the
 // first value of its list.
-func switchOff(parameter openapi.Node) error {
+func leaveOut(parameter openapi.Node) error {
 	parameter.Delete("example")
 	schema := parameter.Get("schema")
 	if !schema.Get("enum").Exists() {
