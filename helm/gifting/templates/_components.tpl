@@ -5,8 +5,8 @@ The programs of the platform. The chart makes everything from this table.
   calls     the services that it calls: their addresses in its environment, and who may reach whom
   uses      the servers that it needs; each is a rule of its network policy, and kafka also brings its settings
   settings  the settings that the chart sets from other values, without their prefix GIFTING_
-  accepts   the settings that <values>.settings may have. All programs accept LOG_LEVEL and PROFILING, those with a database
-            also DATABASE_MAX_CONNS and DATABASE_STATEMENT_TIMEOUT
+  accepts   the settings that <values>.settings may have. All programs accept LOG_LEVEL and PROFILING; _checks.tpl adds
+            four for those with a database
   secrets   settings that are secret, with their key below <values>.secrets
 */}}
 {{- define "gifting.components" -}}
