@@ -243,8 +243,8 @@ image: ## Build the image for this machine, and load it into Docker as partnergi
 	@go run ./deploy/cmd/release $(IMAGE) partnergifting/platform:development
 	@docker load --input $(IMAGE)/docker.tar
 
-# Everything here is the same, to the byte, whenever and wherever it is built from a commit; but for the lists of modules, which have a
-# time.
+# Everything here is the same, to the byte, whenever and wherever it is built from a commit, except the lists of modules, which contain
+# the time of the build.
 RELEASE    := $(LOCAL)/release
 REPRODUCED  = -ldflags "-s -w $(STAMP)"
 .PHONY: release
@@ -327,7 +327,7 @@ publish-modules:
 # everything anew, which takes another quarter of an hour.
 COLD :=
 .PHONY: release-check
-release-check: release $(PUBLISH)/.complete ## Build a release twice and publish it to servers on this machine: all that the release workflow does, but for the world
+release-check: release $(PUBLISH)/.complete ## Build a release twice and publish it to servers on this machine: everything the release workflow does, without publishing
 	@cd deploy/tests/release && GIFTING_TEST_COLD=$(COLD) PATH="$(BIN):$(PUBLISH)/bin:$$PATH" go test -count=1 -tags release -timeout 60m
 
 $(PUBLISH)/.complete: .tools/release/requirements.txt | python
