@@ -57,7 +57,7 @@ var (
 	errTwice         = errors.New("is named twice")
 	errPorts         = errors.New("has the same address and too few ports: its first port must be at least 20 from that of")
 	errProgram       = errors.New("there is no such program")
-	errNowhere       = errors.New("no machine runs it")
+	errNoMachine     = errors.New("no machine runs it")
 	errSetting       = errors.New("no program has the setting")
 	errSecretSetting = errors.New("is a secret and belongs in the folder of secrets")
 )
@@ -111,7 +111,7 @@ func (p Plan) check() error {
 	}
 	for _, program := range programs.All() {
 		if len(p.machinesOf(program.Name)) == 0 {
-			errs = append(errs, fmt.Errorf("%s: %w", program.Name, errNowhere))
+			errs = append(errs, fmt.Errorf("%s: %w", program.Name, errNoMachine))
 		}
 	}
 	return errors.Join(errs...)
@@ -162,16 +162,16 @@ func (p Plan) Write(dir string, from Sources) (map[string]int, error) {
 			}
 			written[name]++
 		}
-		if err := removeMoved(filepath.Join(dir, name), files); err != nil {
+		if err := removeStale(filepath.Join(dir, name), files); err != nil {
 			return written, err
 		}
 	}
 	return written, nil
 }
 
-// removeMoved removes the files of programs from the folder of a machine that are not among its files. They hold secrets, such as
+// removeStale removes the files of programs from the folder of a machine that are not among its files. They hold secrets, such as
 // the login for migrations, which only one machine may have.
-func removeMoved(dir string, files map[string][]byte) error {
+func removeStale(dir string, files map[string][]byte) error {
 	for _, name := range identity.Programs() {
 		for _, path := range []string{
 			"etc/gifting/" + string(name) + ".env",

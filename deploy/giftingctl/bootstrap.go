@@ -48,7 +48,7 @@ that exists is never changed: data that was sealed with a lost key can never be 
 	}
 	flags := c.Flags()
 	flags.StringVar(&redis, "redis-file", "",
-		"the same from a file, so that no password is on the command line; - is the standard input")
+		"a file with the value of --redis, so that no password is on the command line; - is the standard input")
 	flags.StringVar(&dir, "dir", "secrets", "the folder")
 	flags.StringVar(&stores.Postgres, "postgres", "", "host:port of PostgreSQL, several separated by commas")
 	flags.StringVar(&stores.Options, "postgres-options", "sslmode=verify-full", "parameters of the connections to PostgreSQL")
@@ -119,7 +119,8 @@ gifting_relay.`,
 		"only these databases, if they have a server of their own: tenants, catalog, orders, links, events, webhook")
 	flags.BoolVar(&run, "run", false, "execute the SQL instead of printing it")
 	flags.StringVar(&address, "url", "", "URL of the administrator")
-	flags.StringVar(&file, "url-file", "", "the same from a file, so that no password is on the command line; - is the standard input")
+	flags.StringVar(&file, "url-file", "",
+		"a file with the value of --url, so that no password is on the command line; - is the standard input")
 	c.MarkFlagsMutuallyExclusive("url", "url-file")
 	return c
 }

@@ -33,7 +33,7 @@ const (
 	expiresIn comparison = "min <"
 )
 
-// signal is what can be seen of an alert at one moment. A test compares the signals with the rules.
+// signal is the part of an alert's condition that one scrape shows. A test compares the signals with the rules.
 type signal struct {
 	what, runbook string
 	// reporters is how many programs report the metric. label distinguishes the values of one program.
