@@ -3,6 +3,8 @@ package deps
 import (
 	"bytes"
 	"context"
+	_ "embed" // The project file.
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"os"
@@ -12,9 +14,15 @@ import (
 	"strconv"
 	"syscall"
 	"time"
-
-	"github.com/partnergifting/platform/deploy/kafka"
 )
+
+// pom is the project file of Maven: its dependencies are the jars, in a pinned version.
+//
+//go:embed pom.xml
+var pom []byte
+
+// minJava is the oldest Java that this version runs on.
+const minJava = 17
 
 // mavenTimeout bounds the download of the jars, 45 MB.
 const mavenTimeout = 4 * time.Minute
@@ -42,6 +50,7 @@ func findApacheKafka(ctx context.Context, cfg KafkaConfig) (apacheKafka, error) 
 var (
 	errOldJava     = errors.New("Apache Kafka needs a newer Java") //nolint:staticcheck // It begins with a name.
 	errUnknownJava = errors.New("the version of Java is unknown")
+	errNoVersion   = errors.New("read pom: no kafka.version")
 	javaVersion    = regexp.MustCompile(`version "(\d+)`)
 )
 
@@ -55,8 +64,8 @@ func requireJava(ctx context.Context, java string) error {
 		return fmt.Errorf("%w: %s", errUnknownJava, bytes.TrimSpace(output))
 	}
 	version, err := strconv.Atoi(string(found[1]))
-	if err != nil || version < kafka.MinJava {
-		return fmt.Errorf("%w: %d, wanted %d", errOldJava, version, kafka.MinJava)
+	if err != nil || version < minJava {
+		return fmt.Errorf("%w: %d, wanted %d", errOldJava, version, minJava)
 	}
 	return nil
 }
@@ -64,7 +73,7 @@ func requireJava(ctx context.Context, java string) error {
 // ensureJars returns the directory of the jars that the pinned pom names, and fetches them first if they are not there. A stamp
 // with the pom's text marks a complete directory. One process at a time fetches; the others wait.
 func ensureJars(ctx context.Context, cfg KafkaConfig, root string) (string, error) {
-	version, err := kafka.Version()
+	version, err := pinnedVersion()
 	if err != nil {
 		return "", err
 	}
@@ -79,14 +88,28 @@ func ensureJars(ctx context.Context, cfg KafkaConfig, root string) (string, erro
 	defer func() { _ = held.Close() }()
 	libs, stamp := filepath.Join(dir, "libs"), filepath.Join(dir, "complete")
 	stamped, err := os.ReadFile(filepath.Clean(stamp))
-	if err == nil && bytes.Equal(stamped, kafka.POM) {
+	if err == nil && bytes.Equal(stamped, pom) {
 		return libs, nil
 	}
 	cfg.Log.Info("fetching Apache Kafka with Maven", "version", version)
 	if err := fetchJars(ctx, dir, libs); err != nil {
 		return "", err
 	}
-	return libs, os.WriteFile(stamp, kafka.POM, 0o600)
+	return libs, os.WriteFile(stamp, pom, 0o600)
+}
+
+// pinnedVersion is the version of Kafka in the project file.
+func pinnedVersion() (string, error) {
+	var project struct {
+		Version string `xml:"properties>kafka.version"`
+	}
+	if err := xml.Unmarshal(pom, &project); err != nil {
+		return "", fmt.Errorf("read pom: %w", err)
+	}
+	if project.Version == "" {
+		return "", errNoVersion
+	}
+	return project.Version, nil
 }
 
 func fetchJars(ctx context.Context, dir, libs string) error {
@@ -97,14 +120,14 @@ func fetchJars(ctx context.Context, dir, libs string) error {
 	if err := os.RemoveAll(libs); err != nil {
 		return err
 	}
-	pom := filepath.Join(dir, "pom.xml")
-	if err := os.WriteFile(pom, kafka.POM, 0o600); err != nil {
+	file := filepath.Join(dir, "pom.xml")
+	if err := os.WriteFile(file, pom, 0o600); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, mavenTimeout)
 	defer cancel()
 	//nolint:gosec // The Maven that was found.
-	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+libs)
+	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", file, "dependency:copy-dependencies", "-DoutputDirectory="+libs)
 	cmd.WaitDelay = time.Second // A child process of Maven keeps the pipe open after Maven is killed.
 	output, err := cmd.CombinedOutput()
 	if err != nil {
