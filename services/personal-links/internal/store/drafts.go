@@ -22,8 +22,8 @@ const (
 	maxDrafts = 20
 )
 
-// latestExpiry is beyond that of every draft, even after a fail-over to a server whose clock is a little behind. A draft that expires
-// later was saved while the database's clock was ahead.
+// latestExpiry is beyond that of every draft, even after a fail-over to a server whose clock is a little behind. A draft that
+// expires later was saved while the database's clock was ahead.
 const latestExpiry = `now() + interval '25 hours'`
 
 const (
