@@ -241,7 +241,8 @@ func firstChoice(g *linksv1.ClaimGift) (picked map[string]string, ok bool) {
 
 func sampleErrors() *linksv1.ClaimAnswer {
 	return answerOf(problem.InvalidRequest, []problem.Violation{
-		{Field: "recipient.name", Code: problem.FieldRequired}, {Field: "recipient.phone", Code: problem.FieldInvalid},
+		{Field: "recipient.name", Code: problem.FieldRequired},
+		{Field: "recipient.phone", Code: problem.FieldInvalid},
 		{Field: "recipient.city", Code: problem.FieldRequired},
 	})
 }
