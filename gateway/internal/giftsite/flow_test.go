@@ -353,7 +353,7 @@ func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 			problem.New(problem.NotDeliverableToCountry, "no"),
 			func(f *fixture) { f.page.Gifts[1].Countries = []string{"IE"} },
 			[]string{
-				`<a href="#country">Country – This gift cannot be sent to the country you chose.`,
+				`<a href="#country">This gift cannot be sent to the country you chose.`,
 				`</span>This gift cannot be sent to the country you chose.`,
 			},
 		},

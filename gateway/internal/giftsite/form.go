@@ -216,9 +216,9 @@ type formError struct {
 	Href  string
 }
 
-// Summary is the error in the list of all errors.
+// Summary is the error in the list of all errors. It does not name the input twice, such as "City – Enter the city".
 func (e formError) Summary() string {
-	if strings.Contains(e.Text, e.Label) {
+	if strings.Contains(strings.ToLower(e.Text), strings.ToLower(e.Label)) {
 		return e.Text
 	}
 	return e.Label + " – " + e.Text

@@ -144,7 +144,7 @@ func TestTheListOfErrorsSaysWhatIsWrong(t *testing.T) {
 	f.follow(choose("truffles"))
 	page := f.follow(filled("name", "", "phone", "070")).body
 	require.Contains(t, page, "Almost done – please check:")
-	require.Contains(t, page, `<li><a href="#name">Full name – Enter your full name</a></li>`)
+	require.Contains(t, page, `<li><a href="#name">Enter your full name</a></li>`)
 	require.Contains(t, page, `<li><a href="#phone">Phone number – Check the number. `)
 	require.NotContains(t, page, `role="alert"`, "it would be read again whenever an error is mended")
 	choices := f.follow(choose("shirt")).body
