@@ -92,6 +92,7 @@ func TestEveryColourMakesAReadablePalette(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, contrast(look.Light.Rim, surface), float64(visible), colour)
 		require.GreaterOrEqual(t, contrast(look.Dark.Rim, darkCard), float64(visible), colour)
+		require.GreaterOrEqual(t, contrast(look.Dark.Panel, darkCard), 1.2, "the wrapping paper of %s is seen on dark pages", colour)
 	}
 }
 

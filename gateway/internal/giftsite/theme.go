@@ -32,6 +32,8 @@ const (
 	readable = 4.5
 	// visible is the contrast that WCAG requires for the parts of an input or a button.
 	visible = 3
+	// distinct is the contrast of wrapping paper with the dark cards on which it lies.
+	distinct = 1.2
 	// stepShare is the share of a colour that is left after one step towards black or white.
 	stepShare = 0.96
 	// tintShare is how much of a colour is in its tint, panelShare how much of the brand's colour is in the panel of dark pages.
@@ -70,7 +72,11 @@ func lightPalette(brand, accent rgb) palette {
 // darkPalette is for a dark page.
 func darkPalette(brand, accent rgb) palette {
 	var p palette
-	p.Panel, p.OnPanel = withText(brand.mixedInto(dark, panelShare))
+	for colour := brand.mixedInto(dark, panelShare); ; colour = colour.mixedInto(white, stepShare) {
+		if p.Panel, p.OnPanel = withText(colour); contrast(p.Panel, darkCard) >= distinct {
+			break
+		}
+	}
 	for colour := accent; ; colour = colour.mixedInto(white, stepShare) {
 		if p.Fill, p.OnFill = withText(colour); contrast(p.Fill, darkCard) >= visible {
 			break
