@@ -17,15 +17,13 @@ func (f *fixture) arabicPage() *linksv1.GetClaimPageResponse {
 	page := f.withLook(f.openPage("ar", "#1B4B8F"))
 	page.Label, page.Greeting = "ليلى", proto.String("عيد سعيد!\nاختاري هدية تليق بأمسيات الصيف الطويلة.")
 	page.Message = proto.String("شكرًا لك على خمس سنوات معنا في Nordlys.")
-	for i, words := range [][2]string{
+	translate(page, [][2]string{
 		{"ترافل داكن، علبة من 24 قطعة", "ترافل مصنوع يدويًا من الكاكاو بنسبة 70% في علبة مكسوّة بالكتان."},
 		{"قارورة فولاذية", "تُبقي المشروب باردًا طوال اليوم، والشاي ساخنًا طوال الصباح."},
 		{"سترة بقلنسوة", "قطن عضوي ثقيل، ناعم من الداخل."},
 		{"مزهرية زجاجية", "منفوخة يدويًا في سمولاند."},
 		{"شمعة معطّرة", "برائحة البتولا وملح البحر، تشتعل ستين ساعة."},
-	} {
-		page.Gifts[i].Name, page.Gifts[i].Description = words[0], words[1]
-	}
+	})
 	bottle := page.GetGifts()[1].GetVariations()
 	bottle[0].ValueNames, bottle[1].ValueNames = []string{"0.5 لتر", "0.75 لتر"}, []string{"فولاذي", "أبيض", "أسود"}
 	page.Gifts[1].Details.Story = "مصنوعة من قطعة واحدة من الفولاذ.\n\nليس فيها وصلات، فلا يتسرّب منها شيء."

@@ -45,8 +45,8 @@ func (f *fixture) preview(t *testing.T, page giftsitev1.PreviewPage, device tena
 
 // A browser shows the whole page of a preview, and sends no request for it.
 func TestAPreviewShowsThePageAndLoadsNothing(t *testing.T) {
-	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.reset(f.withLook(f.openPage("sv-SE", "#1B4B8F")))
+	forEveryCustomer(t, func(t *testing.T, f *fixture, b *browser, link *linksv1.GetClaimPageResponse) {
+		f.reset(link)
 		var document string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, document) }))
 		t.Cleanup(server.Close)
