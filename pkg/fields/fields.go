@@ -39,7 +39,7 @@ func (e *Errors) Add(field, code, message string) {
 	e.list = append(e.list, problem.Violation{Field: field, Code: code, Message: message})
 }
 
-// AddAll records violations that somebody else has found, such as the edge.
+// AddAll records violations that another program has found, such as the edge.
 func (e *Errors) AddAll(violations []problem.Violation) {
 	for _, v := range violations {
 		e.Add(v.Field, v.Code, v.Message)

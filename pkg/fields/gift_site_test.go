@@ -104,6 +104,6 @@ func TestAPageIsInTheClosestLocaleWithTexts(t *testing.T) {
 		"ja-JP": {[]string{"en-US"}, false},
 	} {
 		require.Equal(t, want.locales, fields.SitePageLocales(tag), tag)
-		require.Equal(t, want.speaks, fields.SiteSpeaks(tag), tag)
+		require.Equal(t, want.speaks, fields.SiteHasLanguage(tag), tag)
 	}
 }

@@ -16,17 +16,17 @@ var SiteLocales = []string{
 var siteMatcher = language.NewMatcher(localeTags(SiteLocales))
 
 // ClosestSiteLocale returns the locale of the gift site that comes closest to the tags.
-func ClosestSiteLocale(of ...language.Tag) string {
-	_, i, _ := siteMatcher.Match(of...)
+func ClosestSiteLocale(tags ...language.Tag) string {
+	_, i, _ := siteMatcher.Match(tags...)
 	return SiteLocales[i]
 }
 
 // SitePageLocales returns the locales whose texts a page in a locale has: its own, then those of its language, then the closest
 // other language, such as Danish for Faroese, at last English.
-func SitePageLocales(of string) []string {
-	out := slices.DeleteFunc(LocaleFallbacks(of),
+func SitePageLocales(locale string) []string {
+	out := slices.DeleteFunc(LocaleFallbacks(locale),
 		func(l string) bool { return l == BaseLocale || !slices.Contains(SiteLocales, l) })
-	tag, err := language.Parse(of)
+	tag, err := language.Parse(locale)
 	if base, _ := tag.Base(); err == nil && len(out) == 0 && base.String() != "en" {
 		if closest := ClosestSiteLocale(tag); closest != BaseLocale {
 			out = append(out, closest)
@@ -35,10 +35,10 @@ func SitePageLocales(of string) []string {
 	return append(out, BaseLocale)
 }
 
-// SiteSpeaks reports whether the gift site has texts in the language of a locale.
-func SiteSpeaks(of string) bool {
-	shown, _ := language.Make(SitePageLocales(of)[0]).Base()
-	wanted, _ := language.Make(of).Base()
+// SiteHasLanguage reports whether the gift site has texts in the language of a locale.
+func SiteHasLanguage(locale string) bool {
+	shown, _ := language.Make(SitePageLocales(locale)[0]).Base()
+	wanted, _ := language.Make(locale).Base()
 	return shown == wanted
 }
 

@@ -16,13 +16,13 @@ import (
 )
 
 // maxElements is how many elements of lists and maps are read of one body; further ones are skipped. It bounds what a body of many
-// empty elements takes in memory. No meaningful body reaches it: the largest has room for fewer answers to custom fields.
+// empty elements takes in memory. 10 MB have room for fewer answers to custom fields, the smallest elements that mean something.
 const maxElements = 250_000
 
-// Findings are what there is to say about a body, or the parameters of a query.
+// Findings are the violations and the ignored names of a body or a query.
 type Findings struct {
 	Violations []problem.Violation
-	// Ignored are what means nothing to the message: the paths of the first members, or the sorted names of parameters.
+	// Ignored names what the message does not have: the paths of the first members, or the sorted names of parameters.
 	Ignored []string
 }
 

@@ -122,17 +122,17 @@ func decimal(s string) (v protoreflect.Value, wrong string) {
 // maxDigits is how many digits the largest 64-bit integers have.
 const maxDigits = 20
 
-// whole is the outcome of reading a JSON number as an integer.
-type whole struct {
-	negative bool
-	size     uint64 // absolute value
-	integral bool
-	tooLarge bool // for 64 bits
+// integerLiteral is the outcome of reading a JSON number as an integer.
+type integerLiteral struct {
+	negative  bool
+	magnitude uint64 // The absolute value.
+	integral  bool
+	tooLarge  bool // for 64 bits
 }
 
 // parseInteger reads a JSON number that may be written in any form: 12, 12.0, 1.2e1. Its cost depends on the literal's length,
 // not on the exponent.
-func parseInteger(number string) (w whole) {
+func parseInteger(number string) (w integerLiteral) {
 	number, w.negative = strings.CutPrefix(number, "-")
 	mantissa, exponent := number, 0
 	if i := strings.IndexAny(number, "eE"); i >= 0 {
@@ -150,14 +150,14 @@ func parseInteger(number string) (w whole) {
 	case exponent > maxDigits-len(digits):
 		w.integral, w.tooLarge = true, true
 	default:
-		size, err := strconv.ParseUint(digits+strings.Repeat("0", exponent), 10, 64)
-		w.integral, w.size, w.tooLarge = true, size, err != nil
+		magnitude, err := strconv.ParseUint(digits+strings.Repeat("0", exponent), 10, 64)
+		w.integral, w.magnitude, w.tooLarge = true, magnitude, err != nil
 	}
 	return w
 }
 
 // integer converts w to the integer type of p, or returns what is wrong.
-func integer(p *value, w whole) (v protoreflect.Value, wrong string) {
+func integer(p *value, w integerLiteral) (v protoreflect.Value, wrong string) {
 	if !w.integral {
 		return v, p.expected()
 	}
@@ -166,10 +166,10 @@ func integer(p *value, w whole) (v protoreflect.Value, wrong string) {
 	if w.negative {
 		largest = limit
 	}
-	if w.tooLarge || w.size > largest {
+	if w.tooLarge || w.magnitude > largest {
 		return v, "must be an integer from -" + strconv.FormatUint(limit, 10) + " to " + strconv.FormatUint(limit-1, 10)
 	}
-	n := int64(w.size) //nolint:gosec // 1<<63 wraps to the smallest, which is meant
+	n := int64(w.magnitude) //nolint:gosec // 1<<63 wraps to the smallest, which is meant
 	if w.negative {
 		n = -n
 	}

@@ -71,7 +71,7 @@ func locales(tags []string, errs *fields.Errors) []string {
 // locale in which the pages are shown instead.
 func LocaleWarnings(tenant *tenantsv1.Tenant) (warnings []string) {
 	for _, locale := range tenant.GetLocales() {
-		if !fields.SiteSpeaks(locale) {
+		if !fields.SiteHasLanguage(locale) {
 			warnings = append(warnings,
 				fmt.Sprintf("The gift site has no texts for %s: its pages are in %s.", locale, fields.SitePageLocales(locale)[0]))
 		}
