@@ -31,8 +31,8 @@ func New(
 	})
 }
 
-// Run does all work that is due, later by lag: how far daemon.RetentionClock is behind the database's clock. If one kind of work
-// fails, the others still run.
+// Run does all work that is due. It treats the time as earlier by lag, which is how far daemon.RetentionClock is behind the
+// database's clock. If one kind of work fails, the others still run.
 func Run(ctx context.Context, s *store.Store, auditRetention, lag time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {

@@ -55,14 +55,14 @@ func TestTheTopOfAPageNeedsAWideLandscape(t *testing.T) {
 	require.ErrorIs(t, err, picture.ErrType)
 }
 
-func TestALogoIsSeenOnItsGround(t *testing.T) {
+func TestALogoIsSeenOnItsBackground(t *testing.T) {
 	t.Parallel()
-	// word is a logo of a colour that covers a twentieth of its ground.
-	word := func(ink, ground color.Color) []byte {
+	// word is a logo of a colour that covers a twentieth of its background.
+	word := func(ink, background color.Color) []byte {
 		logo := image.NewNRGBA(image.Rect(0, 0, 400, 100))
 		for x := range 400 {
 			for y := range 100 {
-				if logo.Set(x, y, ground); y < 5 {
+				if logo.Set(x, y, background); y < 5 {
 					logo.Set(x, y, ink)
 				}
 			}
@@ -126,9 +126,9 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 		return pngOf(t, page)
 	}
 	// line is a signature of a pen of 3 pixels.
-	line := func(ink, ground color.Color) []byte {
+	line := func(ink, background color.Color) []byte {
 		page := image.NewNRGBA(image.Rect(0, 0, 1600, 900))
-		draw.Draw(page, page.Bounds(), image.NewUniform(ground), image.Point{}, draw.Src)
+		draw.Draw(page, page.Bounds(), image.NewUniform(background), image.Point{}, draw.Src)
 		for x := 600; x < 1000; x++ {
 			y := 450 + (x-800)/4
 			draw.Draw(page, image.Rect(x, y, x+1, y+3), image.NewUniform(ink), image.Point{}, draw.Src)
@@ -156,7 +156,7 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 		require.ErrorIs(t, err, tc.want, name)
 		require.Equal(t, tc.width, signature.Original.Width, name)
 		if err == nil {
-			require.Equal(t, picture.PNG, signature.Original.ContentType, "it has no ground of its own")
+			require.Equal(t, picture.PNG, signature.Original.ContentType, "it has no background of its own")
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestThePictureOfALinkIsMadeOfTheHeroPictureAndTheLogo(t *testing.T) {
 		requireColour(t, paper, shown, 600, 385)
 		requireColour(t, red, shown, 600, 471)
 	})
-	t.Run("without a hero picture the ground has the colour of the logo", func(t *testing.T) {
+	t.Run("without a hero picture the background has the colour of the logo", func(t *testing.T) {
 		logo := image.NewNRGBA(image.Rect(0, 0, 400, 100)) // Most of it is transparent.
 		for x := range 400 {
 			for y := 60; y < 80; y++ {

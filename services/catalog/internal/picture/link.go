@@ -28,7 +28,7 @@ var (
 )
 
 // LinkPicture makes the picture that messengers show of a brand's links: the hero picture with the logo on a card. Without a hero
-// picture the ground has the colour of the logo. One of both may be nil.
+// picture the background has the colour of the logo. Either may be nil.
 func (p *Processor) LinkPicture(ctx context.Context, hero, logo []byte) (File, error) {
 	canvas := image.NewRGBA(image.Rect(0, 0, LinkWidth, LinkHeight))
 	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
@@ -80,9 +80,9 @@ func mean(pixels image.Image) color.Color {
 // drawCard draws a logo on a card: above the lower edge of a hero picture, or in the middle. The card is white, and dark under a
 // logo that is seen on dark only.
 func drawCard(canvas draw.Image, logo image.Image, onHero bool) {
-	ground, line := color.Color(color.White), cardLineColour
-	if !seenOn(ground, logo) {
-		ground, line = darkGround, darkLineColour
+	background, line := color.Color(color.White), cardLineColour
+	if !seenOn(background, logo) {
+		background, line = darkBackground, darkLineColour
 	}
 	seen := visible(logo)
 	card := image.Rectangle{Max: seen.Size()}.Inset(-cardMargin)
@@ -94,7 +94,7 @@ func drawCard(canvas draw.Image, logo image.Image, onHero bool) {
 	for _, layer := range []struct {
 		inset  int
 		colour color.Color
-	}{{0, ground}, {cardLine, line}, {cardLine + 1, ground}} {
+	}{{0, background}, {cardLine, line}, {cardLine + 1, background}} {
 		draw.Draw(canvas, card.Inset(layer.inset), image.NewUniform(layer.colour), image.Point{}, draw.Src)
 	}
 	draw.Draw(canvas, card.Inset(cardMargin), logo, seen.Min, draw.Over)

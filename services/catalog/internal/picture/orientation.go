@@ -10,11 +10,11 @@ import (
 	"golang.org/x/image/math/f64"
 )
 
-// upright turns an image by its EXIF orientation. From 5 on, its rows become columns.
-func upright(pixels image.Image, orientation int) image.Image {
+// rotateUpright rotates an image by its EXIF orientation. From 5 on, its rows become columns.
+func rotateUpright(pixels image.Image, orientation int) image.Image {
 	size := pixels.Bounds().Size()
 	width, height := float64(size.X), float64(size.Y)
-	turns := map[int]f64.Aff3{
+	transforms := map[int]f64.Aff3{
 		2: {-1, 0, width, 0, 1, 0},
 		3: {-1, 0, width, 0, -1, height},
 		4: {1, 0, 0, 0, -1, height},
@@ -23,16 +23,16 @@ func upright(pixels image.Image, orientation int) image.Image {
 		7: {0, -1, height, -1, 0, width},
 		8: {0, 1, 0, -1, 0, width},
 	}
-	turn, found := turns[orientation]
+	transform, found := transforms[orientation]
 	if !found {
 		return pixels
 	}
-	if turn[0] == 0 {
+	if transform[0] == 0 {
 		size = image.Pt(size.Y, size.X)
 	}
-	turned := image.NewRGBA(image.Rectangle{Max: size})
-	draw.NearestNeighbor.Transform(turned, turn, pixels, pixels.Bounds(), draw.Src, nil)
-	return turned
+	rotated := image.NewRGBA(image.Rectangle{Max: size})
+	draw.NearestNeighbor.Transform(rotated, transform, pixels, pixels.Bounds(), draw.Src, nil)
+	return rotated
 }
 
 // orientation reads the EXIF orientation of a file, 1 to 8. It is 0 for a file without one.

@@ -1,4 +1,4 @@
-// Package picture prepares uploaded images for the public: it decodes them, turns them upright, encodes them again and makes
+// Package picture prepares uploaded images for the public: it decodes them, rotates them upright, encodes them again and makes
 // smaller renditions. Only pixels are kept: metadata, comments and colour profiles are removed, and colours are read as sRGB.
 //
 // A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG: integrators show renditions in
@@ -147,9 +147,9 @@ func onWhite(pixels image.Image) image.Image {
 	return flat
 }
 
-// darkGround is the ground of a logo on dark pages of the gift site. White is its ground on light ones, and behind a logo that has
-// no version for dark pages.
-var darkGround = color.RGBA{R: 0x1F, G: 0x23, B: 0x29, A: 0xFF}
+// darkBackground is the background of a logo on dark pages of the gift site. On light ones it is white, and also on dark ones for a
+// logo that has no version for them.
+var darkBackground = color.RGBA{R: 0x1F, G: 0x23, B: 0x29, A: 0xFF}
 
 // PrepareLogo is Prepare without renditions. Errors are also ErrUnseenOnWhite.
 func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (Set, error) {
@@ -158,7 +158,7 @@ func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (Set, error
 
 // PrepareDarkLogo is PrepareLogo for dark pages. Errors are also ErrUnseenOnDark.
 func (p *Processor) PrepareDarkLogo(ctx context.Context, content []byte) (Set, error) {
-	return p.prepareLogo(ctx, content, darkGround, ErrUnseenOnDark)
+	return p.prepareLogo(ctx, content, darkBackground, ErrUnseenOnDark)
 }
 
 func (p *Processor) prepareLogo(ctx context.Context, content []byte, background color.Color, unseen error) (Set, error) {
@@ -202,7 +202,7 @@ func (p *Processor) PrepareSignature(ctx context.Context, content []byte) (Set, 
 			return ErrSignatureSize
 		}
 		small := scale(pixels, min(2*senderWidth, size.X))
-		if !written(small) {
+		if !hasVisibleInk(small) {
 			return ErrUnseenOnWhite
 		}
 		set.Original, err = encode(small, contentType, renditionQuality)
@@ -238,7 +238,7 @@ func (p *Processor) decode(ctx context.Context, content []byte, work func(pixels
 	if contentType == WebP {
 		contentType = typeFor(pixels) // There is no WebP encoder.
 	}
-	return work(upright(pixels, orientation(content)), contentType)
+	return work(rotateUpright(pixels, orientation(content)), contentType)
 }
 
 // untilDone reads until ctx is done. A progressive JPEG may have thousands of scans, and each goes through all pixels.
@@ -289,12 +289,12 @@ func typeFor(pixels image.Image) string {
 	return PNG
 }
 
-// seenOn reports whether some of a logo's visible pixels have the contrast to the ground that WCAG requires of graphics.
-func seenOn(ground color.Color, logo image.Image) bool {
+// seenOn reports whether some of a logo's visible pixels have the contrast to the background that WCAG requires of graphics.
+func seenOn(background color.Color, logo image.Image) bool {
 	const sampleWidth, minShare = 200, 0.02
 	small := scale(logo, min(sampleWidth, logo.Bounds().Dx()))
 	shown := image.NewRGBA(small.Bounds())
-	draw.Draw(shown, shown.Bounds(), image.NewUniform(ground), image.Point{}, draw.Src)
+	draw.Draw(shown, shown.Bounds(), image.NewUniform(background), image.Point{}, draw.Src)
 	draw.Draw(shown, shown.Bounds(), small, image.Point{}, draw.Over)
 	seen, visible := 0, 0
 	for i := range small.Bounds().Dx() * small.Bounds().Dy() {
@@ -303,23 +303,23 @@ func seenOn(ground color.Color, logo image.Image) bool {
 			continue
 		}
 		visible++
-		if contrast(shown.At(x, y), ground) >= minContrast {
+		if contrast(shown.At(x, y), background) >= minContrast {
 			seen++
 		}
 	}
 	return seen > 0 && float64(seen) >= minShare*float64(visible)
 }
 
-// written reports whether a signature, as it is stored, has a line that is seen on white. A thin pen would be lost in the sample of
-// seenOn, and is a small share of a scan with wide margins. A speck of dust is no line.
-func written(signature image.Image) bool {
+// hasVisibleInk reports whether a signature, as it is stored, has a line that is seen on white. A thin pen would be lost in the
+// sample of seenOn, and is a small share of a scan with wide margins. A speck of dust is no line.
+func hasVisibleInk(signature image.Image) bool {
 	shown, size := onWhite(signature), signature.Bounds().Size()
-	left := size.X / 10
+	missing := size.X / 10
 	for i := range size.X * size.Y {
 		if contrast(shown.At(i%size.X, i/size.X), color.White) >= minContrast {
-			left--
+			missing--
 		}
-		if left == 0 {
+		if missing == 0 {
 			return true
 		}
 	}

@@ -99,12 +99,12 @@ func (i Item) seesCampaign(f ItemFacts) bool {
 // offered reports whether the campaign of the order offers the gift.
 func (i Item) offered(f ItemFacts) bool { return i.seesCampaign(f) && f.OfferingStatus != nil }
 
-// Unstocked reports whether an order of the item would meet no stock.
-func (i Item) Unstocked(f ItemFacts) bool {
+// SoldOut reports whether an order of the item would find no stock.
+func (i Item) SoldOut(f ItemFacts) bool {
 	return i.offered(f) && f.SKUOffered && *f.SupplyType == Stocked && *f.Stock == 0
 }
 
-// OutOfStock is the error of an order that meets no stock.
+// OutOfStock is the error of an order that finds no stock.
 func OutOfStock() *problem.Error {
 	return problem.New(problem.OutOfStock, "The campaign has no stock left for these variations.")
 }

@@ -16,7 +16,7 @@ import (
 func (s *service) GetCampaign(
 	ctx context.Context, req *catalogv1.GetCampaignRequest,
 ) (*catalogv1.GetCampaignResponse, error) {
-	principal, tenant, err := s.settings(ctx)
+	principal, tenant, err := s.keyAndTenant(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -40,12 +40,15 @@ func (s *service) readItem(
 	if err := errs.Err(); err != nil {
 		return item, facts, err
 	}
-	key := store.ItemKey{
+	key := store.ItemQuery{
 		TenantID:      tenantID,
-		CampaignID:    optionalIDOrUnknown(req.CampaignId),
 		ProductID:     idOrUnknown(req.GetProductId()),
 		Country:       countryOrNone(req.GetCountry()),
 		VariationsKey: rules.VariationsKey(req.GetVariations()),
+	}
+	if req.CampaignId != nil {
+		id := idOrUnknown(req.GetCampaignId())
+		key.CampaignID = &id
 	}
 	reach := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
 	item = rules.Item{
@@ -75,14 +78,14 @@ func countryOrNone(code string) string {
 	return ""
 }
 
-// PreviewItem reports everything that ordering a gift would meet now, and what it is estimated to cost. It reserves nothing.
+// PreviewItem reports every problem that an order of the gift would have now, and its estimate. It reserves nothing.
 func (s *service) PreviewItem(ctx context.Context, req *catalogv1.PreviewItemRequest) (*catalogv1.PreviewItemResponse, error) {
 	item, facts, err := s.readItem(ctx, req.GetItem(), "item.")
 	if err != nil {
 		return nil, err
 	}
 	found := rules.CheckItem(item, facts)
-	if item.Unstocked(facts) {
+	if item.SoldOut(facts) {
 		found = append(found, rules.OutOfStock())
 	}
 	resp := &catalogv1.PreviewItemResponse{}

@@ -323,7 +323,7 @@ func TestUploadsOfOneKindHideNoPictureOfAnother(t *testing.T) {
 	require.True(t, f.open(sign))
 }
 
-func TestTheLatest20LogosForAGroundArePublic(t *testing.T) {
+func TestTheLatest20LogosForABackgroundArePublic(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t) // A twin would keep each file public.
 	put := func(onDark bool, width int) string {
@@ -350,7 +350,8 @@ func TestTheLatest20LogosForAGroundArePublic(t *testing.T) {
 	require.True(t, f.open(put(true, 62)), "the clock was ahead before")
 }
 
-// Release 1.0.0 knows neither kinds nor grounds. After an upload it deletes all but the latest 20 rows of the brand in its table.
+// Release 1.0.0 knows neither kinds nor backgrounds. After an upload it deletes all but the latest 20 rows of the brand in its
+// table.
 func TestUploadsOfTheReleaseBeforeHideNoNewerKinds(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t) // A twin would keep each file public.

@@ -25,7 +25,7 @@ func (s *service) ImportProducts(
 	for i, p := range req.GetProducts() {
 		invalid := &fields.Errors{}
 		product := rules.ReadProduct(p, invalid)
-		resp.Results = append(resp.Results, rejected(invalid.Err()))
+		resp.Results = append(resp.Results, resultOf(invalid.Err()))
 		if invalid.Err() == nil {
 			products, indexes = append(products, product), append(indexes, i)
 		}
@@ -35,7 +35,7 @@ func (s *service) ImportProducts(
 	}
 	outcomes, err := s.Store.ImportProducts(ctx, products, func(i int, known rules.References) bool {
 		err := known.CheckReferences(req.GetProducts()[indexes[i]])
-		resp.Results[indexes[i]] = rejected(err)
+		resp.Results[indexes[i]] = resultOf(err)
 		return err == nil
 	})
 	for i, outcome := range outcomes {
@@ -47,8 +47,8 @@ func (s *service) ImportProducts(
 // maxImportErrors bounds the errors of one gift.
 const maxImportErrors = 20
 
-// rejected is the result of a gift with the violations in err. For a valid gift, the caller sets another outcome later.
-func rejected(err error) *catalogv1.ImportResult {
+// resultOf is the result of a gift with the violations in err. For a valid gift, the caller sets another outcome.
+func resultOf(err error) *catalogv1.ImportResult {
 	result := &catalogv1.ImportResult{Outcome: catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED}
 	p, ok := problem.As(err)
 	if !ok {

@@ -47,7 +47,7 @@ func (s *service) PutCategory(
 func (s *service) ListCategories(
 	ctx context.Context, req *catalogv1.ListCategoriesRequest,
 ) (*catalogv1.ListCategoriesResponse, error) {
-	_, tenant, err := s.settings(ctx)
+	_, tenant, err := s.keyAndTenant(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type viewRequest interface {
 
 // view is how the key's tenant sees gifts.
 func (s *service) view(ctx context.Context, req viewRequest, errs *fields.Errors) (store.View, error) {
-	principal, tenant, err := s.settings(ctx)
+	principal, tenant, err := s.keyAndTenant(ctx)
 	if err != nil {
 		return store.View{}, err
 	}

@@ -31,7 +31,7 @@ type override[R proto.Message] struct {
 
 // run changes a gift for the key's tenant. A gift that is not published is not found.
 func (o override[R]) run(ctx context.Context, s *service, errs *fields.Errors) (none R, _ error) {
-	p, tenant, err := s.settings(ctx)
+	p, tenant, err := s.keyAndTenant(ctx)
 	if err != nil {
 		return none, err
 	}
@@ -100,7 +100,7 @@ func (s *service) RelistSandboxProduct(
 	if fields.Optional(req.Country) != nil {
 		rules.CheckCountry(country, errs)
 	} else {
-		p, _, err := s.settings(ctx)
+		p, _, err := s.keyAndTenant(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -85,7 +85,7 @@ func (s *service) ListSelectionGifts(
 	if err != nil || !resp.GetOpen() {
 		return resp, err
 	}
-	page, err := s.Store.SitePage(ctx, store.SiteKey{
+	page, err := s.Store.SitePage(ctx, store.SitePageQuery{
 		TenantID: tenantID, CampaignID: optionalIDOrUnknown(selection.CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId,
 		PictureIDs: req.GetPictureIds(), Locales: locales,
 	})

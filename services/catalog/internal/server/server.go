@@ -90,8 +90,8 @@ func Collectors() []string {
 	}
 }
 
-// settings returns the calling key and its tenant, in the version that the edge saw or a newer one.
-func (s *service) settings(ctx context.Context) (caller.Principal, *tenantsv1.Tenant, error) {
+// keyAndTenant returns the calling key and its tenant, in the version that the edge saw or a newer one.
+func (s *service) keyAndTenant(ctx context.Context) (caller.Principal, *tenantsv1.Tenant, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return caller.Principal{}, nil, err

@@ -45,11 +45,12 @@ func (a Act) insert() (sql string, args []any) {
 	if a.Detail == nil {
 		a.Detail = struct{}{}
 	}
-	return `INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
-VALUES ($1, $2, $3, $4, $5, $6, $7)`, []any{
-			postgres.Nullable(a.TenantID), cmp.Or(a.ID, uuid.Must(uuid.NewV7()).String()), enumname.String(a.Actor.GetKind()),
-			a.Actor.GetId(), a.Action, a.Subject, a.Detail,
-		}
+	id := cmp.Or(a.ID, uuid.Must(uuid.NewV7()).String())
+	sql = `INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	return sql, []any{
+		postgres.Nullable(a.TenantID), id, enumname.String(a.Actor.GetKind()), a.Actor.GetId(), a.Action, a.Subject, a.Detail,
+	}
 }
 
 // Audit reads a page of the acts on a gift or a campaign, newest first.

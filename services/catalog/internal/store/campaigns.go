@@ -131,7 +131,7 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field(`coalesce((SELECT jsonb_object_agg(l, p.translations->l)
     FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}')`,
 		ofGift, func(r *offeringRow) *map[string]rules.Text { return &r.translations }),
-	// No tenant of a sandbox can change them, so they are not in its view of the gifts.
+	// Tenants of a sandbox cannot change details, so sandbox_gifts does not have them.
 	postgres.Field(`coalesce((SELECT jsonb_object_agg(l, d.details->l)
     FROM products d, unnest($1::text[]) AS l WHERE d.id = p.id AND d.details ? l), '{}')`,
 		ofGift, func(r *offeringRow) *map[string]rules.Details { return &r.details }),

@@ -11,8 +11,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// SiteKey names what a page of the gift site shows beside the gifts. Without a campaign or a hero picture its id is nil.
-type SiteKey struct {
+// SitePageQuery names what a page of the gift site shows beside the gifts. Without a campaign or a hero picture its id is nil.
+type SitePageQuery struct {
 	TenantID    string
 	CampaignID  *string
 	BrandID     *string
@@ -29,7 +29,7 @@ type SitePage struct {
 	Greeting string
 	// Hero is empty if the brand has not uploaded the picture.
 	Hero []rules.ShownImage
-	// PictureIDs are those of the key that are public pictures of the brand.
+	// PictureIDs are those of the query that are public pictures of the brand.
 	PictureIDs []string
 	// Categories are all, in display order. Their names are in the best locale.
 	Categories []rules.Label
@@ -50,22 +50,22 @@ FROM categories ORDER BY position, code`
 )
 
 // SitePage reads it in one round trip.
-func (s *Store) SitePage(ctx context.Context, k SiteKey) (SitePage, error) {
+func (s *Store) SitePage(ctx context.Context, q SitePageQuery) (SitePage, error) {
 	var p SitePage
 	b := &pgx.Batch{}
-	b.Queue(selectGreetings, k.TenantID, k.CampaignID, k.Locales).Query(func(rows pgx.Rows) error {
+	b.Queue(selectGreetings, q.TenantID, q.CampaignID, q.Locales).Query(func(rows pgx.Rows) error {
 		var greetings map[string]string
 		_, err := pgx.ForEachRow(rows, []any{&greetings}, func() error {
-			for _, locale := range k.Locales {
+			for _, locale := range q.Locales {
 				p.Greeting = cmp.Or(p.Greeting, greetings[locale])
 			}
 			return nil
 		})
 		return err
 	})
-	postgres.QueueSelectFirst(b, &p.Hero, pgx.RowTo[[]rules.ShownImage], selectHero, k.TenantID, k.BrandID, k.HeroImageID)
-	postgres.QueueSelect(b, &p.PictureIDs, pgx.RowTo[string], selectBrandPictures, k.TenantID, k.BrandID, k.PictureIDs)
-	postgres.QueueSelect(b, &p.Categories, pgx.RowToStructByPos[rules.Label], selectTopCategories, k.Locales)
+	postgres.QueueSelectFirst(b, &p.Hero, pgx.RowTo[[]rules.ShownImage], selectHero, q.TenantID, q.BrandID, q.HeroImageID)
+	postgres.QueueSelect(b, &p.PictureIDs, pgx.RowTo[string], selectBrandPictures, q.TenantID, q.BrandID, q.PictureIDs)
+	postgres.QueueSelect(b, &p.Categories, pgx.RowToStructByPos[rules.Label], selectTopCategories, q.Locales)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return SitePage{}, fmt.Errorf("read page of the gift site: %w", err)
 	}

@@ -22,17 +22,17 @@ const (
 func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.References, error) {
 	known := rules.References{Subcategories: map[string]bool{}, Images: map[string]bool{}, Regions: map[string]bool{}}
 	b := &pgx.Batch{}
-	b.Queue(selectSubcategories, p.Categories).Query(into(known.Subcategories))
-	b.Queue(selectImages, p.ImageFileIDs).Query(into(known.Images))
-	b.Queue(selectRegions).Query(into(known.Regions))
+	b.Queue(selectSubcategories, p.Categories).Query(collectMap(known.Subcategories))
+	b.Queue(selectImages, p.ImageFileIDs).Query(collectMap(known.Images))
+	b.Queue(selectRegions).Query(collectMap(known.Regions))
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
 		return rules.References{}, fmt.Errorf("read references: %w", err)
 	}
 	return known, nil
 }
 
-// into adds rows with a key and a value to a map.
-func into[V any](all map[string]V) func(rows pgx.Rows) error {
+// collectMap adds rows with a key and a value to a map.
+func collectMap[V any](all map[string]V) func(rows pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var key string
 		var value V
@@ -54,8 +54,8 @@ func readGifts(ctx context.Context, q postgres.Querier, ids []string) (map[strin
 	return gifts, err
 }
 
-// ItemKey names an item about to be ordered. CampaignID is nil without campaign.
-type ItemKey struct {
+// ItemQuery names an item about to be ordered. CampaignID is nil without campaign.
+type ItemQuery struct {
 	TenantID      string
 	CampaignID    *string
 	ProductID     string
@@ -78,7 +78,7 @@ LEFT JOIN {gifts} p ON p.id = $3`
 var itemFacts = newStatement(selectItemFacts, 5)
 
 // ItemFacts reads the records of an item.
-func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, error) {
+func (s *Store) ItemFacts(ctx context.Context, k ItemQuery) (rules.ItemFacts, error) {
 	var f rules.ItemFacts
 	sql, args := s.forTenant(k.TenantID, itemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey)
 	err := s.pool.QueryRow(ctx, sql, args...).Scan(

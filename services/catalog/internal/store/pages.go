@@ -41,28 +41,29 @@ type Entry struct {
 	UpdatedAt              time.Time
 }
 
-// shown is the only use: every statement reads all columns.
-const shown postgres.Use = 1
+// selected is the only use: every statement reads all columns.
+const selected postgres.Use = 1
 
 // Arguments: $1 country, $2 locale, $3 currency. The subqueries without p run once per statement.
 var entries = postgres.Columns[Entry]{
-	postgres.Field("p.id", shown, func(e *Entry) *string { return &e.ID }).Cast("", "::text"),
-	postgres.Field("p.state = 'PUBLISHED'", shown, func(e *Entry) *bool { return &e.Listed }),
-	postgres.Field("coalesce(p.translations->$2->>'name', p.name)", shown, func(e *Entry) *string { return &e.Text.Name }),
-	postgres.Field("coalesce(nullif(p.translations->$2->>'description', ''), p.description)", shown,
+	postgres.Field("p.id", selected, func(e *Entry) *string { return &e.ID }).Cast("", "::text"),
+	postgres.Field("p.state = 'PUBLISHED'", selected, func(e *Entry) *bool { return &e.Listed }),
+	postgres.Field("coalesce(p.translations->$2->>'name', p.name)", selected, func(e *Entry) *string { return &e.Text.Name }),
+	postgres.Field("coalesce(nullif(p.translations->$2->>'description', ''), p.description)", selected,
 		func(e *Entry) *string { return &e.Text.Description }),
-	postgres.Field("$1 = ANY(p.available_countries)", shown, func(e *Entry) *bool { return &e.Available }),
+	postgres.Field("$1 = ANY(p.available_countries)", selected, func(e *Entry) *bool { return &e.Available }),
 	postgres.Field(`(SELECT amount_eur::text FROM product_prices
-    WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = $1))`, shown,
+    WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = $1))`, selected,
 		func(e *Entry) **string { return &e.AmountEUR }),
-	postgres.Field("(SELECT rate::text FROM exchange_rates WHERE currency = $3)", shown, func(e *Entry) **string { return &e.Rate }),
-	postgres.Field("p.variations", shown, func(e *Entry) *[]rules.Variation { return &e.Variations }),
-	postgres.Field("p.categories", shown, func(e *Entry) *[]string { return &e.Categories }),
-	postgres.Field("p.images", shown, func(e *Entry) *[]rules.ShownImage { return &e.Images }),
-	postgres.Field("p.customization_available", shown, func(e *Entry) *bool { return &e.CustomizationAvailable }),
-	postgres.Field("p.gift_set", shown, func(e *Entry) *bool { return &e.GiftSet }),
-	postgres.Field("p.ready_to_send", shown, func(e *Entry) *bool { return &e.ReadyToSend }),
-	postgres.Field("p.updated_at", shown, func(e *Entry) *time.Time { return &e.UpdatedAt }),
+	postgres.Field("(SELECT rate::text FROM exchange_rates WHERE currency = $3)", selected,
+		func(e *Entry) **string { return &e.Rate }),
+	postgres.Field("p.variations", selected, func(e *Entry) *[]rules.Variation { return &e.Variations }),
+	postgres.Field("p.categories", selected, func(e *Entry) *[]string { return &e.Categories }),
+	postgres.Field("p.images", selected, func(e *Entry) *[]rules.ShownImage { return &e.Images }),
+	postgres.Field("p.customization_available", selected, func(e *Entry) *bool { return &e.CustomizationAvailable }),
+	postgres.Field("p.gift_set", selected, func(e *Entry) *bool { return &e.GiftSet }),
+	postgres.Field("p.ready_to_send", selected, func(e *Entry) *bool { return &e.ReadyToSend }),
+	postgres.Field("p.updated_at", selected, func(e *Entry) *time.Time { return &e.UpdatedAt }),
 }
 
 var selectEntries = `SELECT ` + entries.Select() + ` FROM {gifts} p`

@@ -17,43 +17,45 @@ type ProductRecord struct {
 	rules.Product
 	PublishedOnce bool
 	UpdatedAt     time.Time
-	// later is always zero: a change writes updated_at as later + next_change().
-	later time.Duration
+	// A column needs an argument; this one is always 0, so that updated_at is next_change().
+	sinceChange time.Duration
 }
 
 const (
-	written postgres.Use = shown << (1 + iota) // In the INSERT.
-	put                                        // Overwritten by it if the gift exists.
+	inserted postgres.Use = selected << (1 + iota)
+	replaced              // By the INSERT, if the gift exists.
 )
 
 var products = postgres.Columns[ProductRecord]{
-	postgres.Field("id", written|shown, func(p *ProductRecord) *string { return &p.ID }).Cast("", "::text"),
-	postgres.Field("state", written|put|shown, func(p *ProductRecord) *rules.State { return &p.State }),
-	postgres.Field("published_once", written|shown, func(p *ProductRecord) *bool { return &p.PublishedOnce }),
-	postgres.Field("name", written|put|shown, func(p *ProductRecord) *string { return &p.Text.Name }),
-	postgres.Field("description", written|put|shown, func(p *ProductRecord) *string { return &p.Text.Description }),
-	postgres.Field("translations", written|put|shown, func(p *ProductRecord) *map[string]rules.Text { return &p.Translations }),
-	postgres.Field("details", written|put|shown, func(p *ProductRecord) *map[string]rules.Details { return &p.Details }),
-	postgres.Field("variations", written|put|shown, func(p *ProductRecord) *[]rules.Variation { return &p.Variations }),
-	postgres.Field("categories", written|put|shown, func(p *ProductRecord) *[]string { return &p.Categories }),
-	postgres.Field("available_countries", written|put|shown, func(p *ProductRecord) *[]string { return &p.Countries }),
-	postgres.Field("image_file_ids", written|put|shown, func(p *ProductRecord) *[]string { return &p.ImageFileIDs }),
-	postgres.Field("image_variations", written|put|shown,
+	postgres.Field("id", inserted|selected, func(p *ProductRecord) *string { return &p.ID }).Cast("", "::text"),
+	postgres.Field("state", inserted|replaced|selected, func(p *ProductRecord) *rules.State { return &p.State }),
+	postgres.Field("published_once", inserted|selected, func(p *ProductRecord) *bool { return &p.PublishedOnce }),
+	postgres.Field("name", inserted|replaced|selected, func(p *ProductRecord) *string { return &p.Text.Name }),
+	postgres.Field("description", inserted|replaced|selected, func(p *ProductRecord) *string { return &p.Text.Description }),
+	postgres.Field("translations", inserted|replaced|selected,
+		func(p *ProductRecord) *map[string]rules.Text { return &p.Translations }),
+	postgres.Field("details", inserted|replaced|selected, func(p *ProductRecord) *map[string]rules.Details { return &p.Details }),
+	postgres.Field("variations", inserted|replaced|selected, func(p *ProductRecord) *[]rules.Variation { return &p.Variations }),
+	postgres.Field("categories", inserted|replaced|selected, func(p *ProductRecord) *[]string { return &p.Categories }),
+	postgres.Field("available_countries", inserted|replaced|selected, func(p *ProductRecord) *[]string { return &p.Countries }),
+	postgres.Field("image_file_ids", inserted|replaced|selected, func(p *ProductRecord) *[]string { return &p.ImageFileIDs }),
+	postgres.Field("image_variations", inserted|replaced|selected,
 		func(p *ProductRecord) *map[string]map[string]string { return &p.ImageVariations }),
-	postgres.Field("customization_available", written|put|shown, func(p *ProductRecord) *bool { return &p.CustomizationAvailable }),
-	postgres.Field("gift_set", written|put|shown, func(p *ProductRecord) *bool { return &p.GiftSet }),
-	postgres.Field("ready_to_send", written|put|shown, func(p *ProductRecord) *bool { return &p.ReadyToSend }),
-	postgres.Field("updated_at", shown, func(p *ProductRecord) *time.Time { return &p.UpdatedAt }),
-	postgres.Field("updated_at", written,
-		func(p *ProductRecord) *time.Duration { return &p.later }).Cast("::interval + next_change()", ""),
+	postgres.Field("customization_available", inserted|replaced|selected,
+		func(p *ProductRecord) *bool { return &p.CustomizationAvailable }),
+	postgres.Field("gift_set", inserted|replaced|selected, func(p *ProductRecord) *bool { return &p.GiftSet }),
+	postgres.Field("ready_to_send", inserted|replaced|selected, func(p *ProductRecord) *bool { return &p.ReadyToSend }),
+	postgres.Field("updated_at", selected, func(p *ProductRecord) *time.Time { return &p.UpdatedAt }),
+	postgres.Field("updated_at", inserted,
+		func(p *ProductRecord) *time.Duration { return &p.sinceChange }).Cast("::interval + next_change()", ""),
 	postgres.Field("coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')",
-		shown, func(p *ProductRecord) *map[string]string { return &p.Prices }),
+		selected, func(p *ProductRecord) *map[string]string { return &p.Prices }),
 }
 
-var selectProducts = `SELECT ` + products.For(shown).Select() + ` FROM products p`
+var selectProducts = `SELECT ` + products.For(selected).Select() + ` FROM products p`
 
 func scanProduct(row pgx.CollectableRow) (p ProductRecord, err error) {
-	err = row.Scan(products.For(shown).Targets(&p)...)
+	err = row.Scan(products.For(selected).Targets(&p)...)
 	rules.DropStaleImageVariations(p.ImageVariations, p.ImageFileIDs, p.Variations)
 	return p, err
 }
@@ -75,8 +77,8 @@ func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *pa
 }
 
 // upsertProduct has a further argument: whether readers see a difference.
-var upsertProduct = products.For(written).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET
-` + products.For(put).Excluded() + `,
+var upsertProduct = products.For(inserted).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET
+` + products.For(replaced).Excluded() + `,
   published_once = products.published_once OR excluded.published_once,
   updated_at = CASE WHEN $17 THEN excluded.updated_at ELSE products.updated_at END
 RETURNING updated_at`
@@ -126,7 +128,7 @@ func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, visible bool)
 func queueProduct(b *pgx.Batch, p rules.Product, visible bool, updatedAt *time.Time) {
 	record := &ProductRecord{Product: p, PublishedOnce: p.State == rules.Published}
 	record.Categories, record.Countries, record.ImageFileIDs = notNil(p.Categories), notNil(p.Countries), notNil(p.ImageFileIDs)
-	b.Queue(upsertProduct, append(products.For(written).Args(record), visible)...).
+	b.Queue(upsertProduct, append(products.For(inserted).Args(record), visible)...).
 		QueryRow(func(row pgx.Row) error { return row.Scan(updatedAt) })
 }
 

@@ -166,8 +166,9 @@ func (s *Store) inCampaign(
 	})
 }
 
-// CompleteExpired records that campaigns have completed at their expiry, later by lag, and returns how many. Reads do not depend on
-// it. A recorded campaign stays completed if its expiry changes, so a clock that is ahead for a moment must record nothing.
+// CompleteExpired records that campaigns have completed at their expiry, and returns how many. The time counts as earlier by lag.
+// Reads do not depend on it. A recorded campaign stays completed if its expiry changes, so a clock that is ahead for a moment must
+// record nothing.
 func (s *Store) CompleteExpired(ctx context.Context, lag time.Duration, limit int) (int, error) {
 	return postgres.Exec(ctx, s.pool, "complete expired campaigns", completeExpired, lag, limit)
 }

@@ -81,7 +81,7 @@ func regionsOf(ctx context.Context, tx pgx.Tx, r rules.Region) (map[string]strin
 		return nil, fmt.Errorf("read regions of countries: %w", err)
 	}
 	current := map[string]string{}
-	return current, into(current)(rows)
+	return current, collectMap(current)(rows)
 }
 
 const upsertRate = `INSERT INTO exchange_rates (currency, rate) VALUES ($1, $2)

@@ -35,7 +35,7 @@ func (s *Store) States(ctx context.Context, tenantID string, ids []string) (map[
 		return nil, fmt.Errorf("read states of gifts: %w", err)
 	}
 	found := map[string]rules.State{}
-	return found, into(found)(rows)
+	return found, collectMap(found)(rows)
 }
 
 // GiftViews returns the published gifts among the ids, in the order of the ids. Each text is in the first of the locales that has

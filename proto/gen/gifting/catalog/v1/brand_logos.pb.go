@@ -31,8 +31,8 @@ const (
 	BrandPictureKind_BRAND_PICTURE_KIND_HERO BrandPictureKind = 1
 	// The sender of the note, in a circle: at least 320 pixels wide and high, with a ratio between 4:5 and 5:4.
 	BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT BrandPictureKind = 2
-	// Under the note: at least 320 pixels wide and not higher than wide. It must be seen on white, which is its ground on light and
-	// on dark pages.
+	// Under the note: at least 320 pixels wide and not higher than wide. It must be seen on white, which is its background on light
+	// and on dark pages.
 	BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE BrandPictureKind = 3
 )
 
@@ -209,9 +209,9 @@ type UploadBrandLogoRequest struct {
 	// A brand of the tenant.
 	BrandId string `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
 	// As for a gift's image: image/png, image/jpeg or image/webp, at most 10 MB and 25 million pixels. It must
-	// be seen on its ground: some of it has a contrast of 3:1 at least.
+	// be seen on its background: some of it has a contrast of 3:1 at least.
 	Content []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
-	// The logo is for dark pages of the gift site, whose ground is #1f2329. Otherwise its ground is white.
+	// The logo is for dark pages of the gift site, whose background is #1f2329. Otherwise its background is white.
 	OnDark        bool `protobuf:"varint,4,opt,name=on_dark,json=onDark,proto3" json:"on_dark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,8 +31,8 @@ const (
 // stores the brand itself, with the URL of its logo.
 type BrandLogosServiceClient interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
-	// the public until 20 later logos of the brand have been uploaded for the same ground, light or dark. The same bytes return the
-	// same URL.
+	// the public until 20 later logos of the brand have been uploaded for the same background, light or dark. The same bytes return
+	// the same URL.
 	UploadBrandLogo(ctx context.Context, in *UploadBrandLogoRequest, opts ...grpc.CallOption) (*UploadBrandLogoResponse, error)
 	// Stores a picture of a brand's gift site and returns its id for hero_image_id of the brand's theme, or for the portrait or the
 	// signature of its sender. It is public until 20 later ones of the brand have been uploaded as the same kind. The same bytes
@@ -76,8 +76,8 @@ func (c *brandLogosServiceClient) UploadBrandHero(ctx context.Context, in *Uploa
 // stores the brand itself, with the URL of its logo.
 type BrandLogosServiceServer interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
-	// the public until 20 later logos of the brand have been uploaded for the same ground, light or dark. The same bytes return the
-	// same URL.
+	// the public until 20 later logos of the brand have been uploaded for the same background, light or dark. The same bytes return
+	// the same URL.
 	UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error)
 	// Stores a picture of a brand's gift site and returns its id for hero_image_id of the brand's theme, or for the portrait or the
 	// signature of its sender. It is public until 20 later ones of the brand have been uploaded as the same kind. The same bytes
