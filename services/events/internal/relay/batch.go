@@ -144,23 +144,23 @@ func (r *Relay) readSources(ctx context.Context) (batch, error) {
 func (r *Relay) observeTicks(readings []reading) error {
 	var changed error
 	for i, t := range readings {
-		var before *time.Duration
-		if known := r.servers[i]; known != nil && r.clockOffsets[known.instance] != nil {
-			before = new(r.clockOffsetOf(known))
-		}
-		if r.servers[i] != t.server {
-			if r.servers[i] != nil {
+		if known := r.servers[i]; known != t.server {
+			formerClocks := r.windows[i].formerClocks
+			if known != nil {
 				changed = fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
+				if r.clockOffsets[known.instance] != nil {
+					former := formerClock{offset: r.clockOffsetOf(known), last: r.windows[i].lastTick}
+					formerClocks = append(formerClocks, former)
+				}
 			}
 			r.forget(i, t.server)
-			r.windows[i].formerClockOffset = before
+			r.windows[i].formerClocks = formerClocks
 		}
 		if t.begun != 0 {
 			r.windows[i].closeGapsAt(t.begun)
 		}
-		if r.observe(t.tick) {
-			r.clockStepped(t.server.instance, readings, before)
-		}
+		r.observe(t.tick, readings)
+		r.windows[i].lastTick = t.tick
 	}
 	// A server that was restarted or replaced is another instance.
 	maps.DeleteFunc(r.clockOffsets, func(instance string, _ *clockOffset) bool {
@@ -169,24 +169,23 @@ func (r *Relay) observeTicks(readings []reading) error {
 	return changed
 }
 
-// clockStepped notes for all sources of a server that its clock has stepped. before is how far it was ahead of the relay's; nil if
-// that is not known.
-func (r *Relay) clockStepped(instance string, readings []reading, before *time.Duration) {
-	for i, read := range readings {
-		if read.server.instance == instance {
-			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
-			r.windows[i].formerClockOffset = before
-		}
-	}
-}
-
-func (r *Relay) observe(t tick) (stepped bool) {
+// observe compares the clock of a server with the relay's own. If it has stepped, all sources of the server note the former one.
+func (r *Relay) observe(t tick, readings []reading) {
 	offset := r.clockOffsets[t.server.instance]
 	if offset == nil {
 		offset = &clockOffset{}
 		r.clockOffsets[t.server.instance] = offset
 	}
-	return offset.observe(t.asked, t.answered, t.clock)
+	former := offset.value()
+	if !offset.observe(t.asked, t.answered, t.clock) {
+		return
+	}
+	for i, read := range readings {
+		if read.server.instance == t.server.instance {
+			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
+			r.windows[i].addFormerClock(former, t)
+		}
+	}
 }
 
 const (
@@ -218,10 +217,7 @@ func (r *Relay) compareClocks(ctx context.Context, readings []reading) error {
 			if t.server != read.server {
 				return fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
 			}
-			before := r.clockOffsets[instance].value()
-			if r.observe(t) {
-				r.clockStepped(instance, readings, &before)
-			}
+			r.observe(t, readings)
 		}
 	}
 	return nil
@@ -251,7 +247,7 @@ func (r *Relay) merge(b *batch) {
 		toRelay := r.relayTime(i, read)
 		b.times = append(b.times, read.times(r.windows[i].lastRead, toRelay, now))
 		byClock = append(byClock, read.times(0, toRelay, now))
-		if !read.unread.IsZero() {
+		if read.unread.id != 0 {
 			b.watermark = earlier(b.watermark, toRelay(read.unread))
 		}
 	}
@@ -267,15 +263,20 @@ func (r *Relay) merge(b *batch) {
 	})
 }
 
-// relayTime returns how a time of the source's clock is converted to the relay's. No row was recorded after the reading. So a time
-// that would be later is of the clock before it stepped, or of the server before this one.
-func (r *Relay) relayTime(source int, read reading) func(recordedAt time.Time) time.Time {
-	offset, former := r.clockOffsets[read.server.instance], r.windows[source].formerClockOffset
-	latest := read.answered.Add(offset.uncertainty())
-	return func(recordedAt time.Time) time.Time {
-		at := recordedAt.Add(-offset.value())
-		if former != nil && at.After(latest) {
-			return recordedAt.Add(-*former)
+// relayTime returns the function that converts the time of a row from the source's clock to the relay's. A clock has dated what was
+// recorded between the last reading of the one before it and the present reading. So a row whose time would lie outside is of a
+// former clock.
+func (r *Relay) relayTime(source int, read reading) func(row) time.Time {
+	present, formerClocks := r.clockOffsets[read.server.instance], r.windows[source].formerClocks
+	uncertainty := present.uncertainty()
+	return func(of row) time.Time {
+		at := of.recordedAt.Add(-present.value())
+		for _, former := range slices.Backward(formerClocks) {
+			outside := at.Before(former.last.asked.Add(-uncertainty)) || at.After(read.answered.Add(uncertainty))
+			if !outside && !former.hasDated(of) {
+				break
+			}
+			at = former.relayTime(of)
 		}
 		return at
 	}
@@ -287,14 +288,14 @@ func (r *Relay) relayTime(source int, read reading) func(recordedAt time.Time) t
 // An id is taken before the clock is read for recorded_at. So a row was recorded before every row with a higher id, whatever their
 // clocks say, and one that an earlier read has seen was recorded before now. Therefore a clock that steps back neither delays a
 // change nor inverts two.
-func (r reading) times(seen int64, toRelay func(time.Time) time.Time, now time.Time) []time.Time {
+func (r reading) times(seen int64, toRelay func(row) time.Time, now time.Time) []time.Time {
 	times := make([]time.Time, len(r.rows))
 	var latest time.Time
-	if !r.unread.IsZero() {
+	if r.unread.id != 0 {
 		latest = toRelay(r.unread)
 	}
 	for i, row := range slices.Backward(r.rows) {
-		at := toRelay(row.recordedAt)
+		at := toRelay(row)
 		if row.id <= seen {
 			at = earlier(at, now)
 		}

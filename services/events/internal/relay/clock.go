@@ -51,3 +51,32 @@ func (o *clockOffset) value() time.Duration { return (o.low + o.high) / 2 } //no
 
 // uncertainty is how far the estimate may be from the true value.
 func (o *clockOffset) uncertainty() time.Duration { return (o.high - o.low) / 2 } //nolint:mnd // Half of the bounds.
+
+// formerClock is the clock of a source before it stepped, or that of the server before this one.
+type formerClock struct {
+	// offset is how far it was ahead of the relay's.
+	offset time.Duration
+	// last is its last reading; zero if that may have been after the step.
+	last tick
+}
+
+// relayTime returns when a row was recorded, by the relay's clock, if this clock has dated it.
+func (f formerClock) relayTime(of row) time.Time { return of.recordedAt.Add(-f.offset) }
+
+// hasDated reports whether the id of a row was handed out before the last reading of this clock. A server that lost transactions
+// hands out ids again. The time shows that such a row is none of this clock's.
+func (f formerClock) hasDated(of row) bool {
+	return of.id <= f.last.newest && !f.relayTime(of).After(f.last.answered)
+}
+
+// addFormerClock notes how far the clock was ahead before a step. found is the reading that found the step. If the last reading
+// alone does not contradict it, as when that took long, it may have been after the step.
+func (w *window) addFormerClock(offset time.Duration, found tick) {
+	former := formerClock{offset: offset}
+	var last clockOffset
+	last.observe(w.lastTick.asked, w.lastTick.answered, w.lastTick.clock)
+	if last.observe(found.asked, found.answered, found.clock) {
+		former.last = w.lastTick
+	}
+	w.formerClocks = append(w.formerClocks, former)
+}

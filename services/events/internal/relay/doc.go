@@ -36,6 +36,11 @@
 // batch after the one that saw it. So a clock that steps back, as after a fail-over, neither inverts two changes nor delays
 // one.
 //
+// After a step or a fail-over, the former clock still converts what it has dated: the rows whose ids were handed out before its
+// last reading, and those that the present clock would date before that reading or after the present one. Two changes of different
+// servers can only be inverted if one of them was recorded between these two readings, and the step is shorter than the time
+// between them, or if another process begins to lead before they are published, because it does not know the former clock.
+//
 // # Nothing is lost
 //
 // Ids become visible out of order, so a position alone would skip a row that becomes visible late. Each source has a window:

@@ -222,7 +222,7 @@ func TestARowOfTheServerBeforeAFailoverIsConvertedByItsClock(t *testing.T) {
 	require.Equal(t, 0, b.items[0].source, "the cause comes first")
 	require.Equal(t, began.Add(-2*time.Second), b.items[0].at)
 	r.windows[0].advance(readings[0], 1)
-	require.Nil(t, r.windows[0].formerClockOffset, "later rows are those of the new server")
+	require.Empty(t, r.windows[0].formerClocks, "later rows are those of the new server")
 }
 
 func TestADisconnectedLeaderStopsBeforeAnotherOneLeads(t *testing.T) {

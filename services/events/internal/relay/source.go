@@ -56,7 +56,7 @@ ORDER BY id`
 
 	// The earliest of the rows that a full read has left. Those that are published already are in no gap of the window. The time only
 	// saves reading most of them.
-	readUnread = `SELECT recorded_at FROM outbox
+	readUnread = `SELECT id, recorded_at FROM outbox
 WHERE id > $1 AND recorded_at > $2 AND confirmed_at IS NULL
   AND (id > $3 OR EXISTS (
     SELECT FROM unnest($4::bigint[], $5::bigint[]) AS gap (first, last) WHERE id BETWEEN gap.first AND gap.last))
@@ -115,9 +115,9 @@ type reading struct {
 	// rows are in the order of id. Within a source this is the order of the changes: if one was answered before another was
 	// requested, its id was taken earlier.
 	rows []row
-	// full means that there may be more rows, and unread is when the earliest of them was recorded; zero if there is none.
+	// full means that there may be more rows. unread is the earliest of them, without its change; its id is zero if there is none.
 	full   bool
-	unread time.Time
+	unread row
 	tick
 }
 
@@ -211,14 +211,15 @@ func (s *source) readClock(ctx context.Context, now func() time.Time) (tick, err
 // longestTransaction is longer than between the recording of a change and the end of its transaction.
 const longestTransaction = 30 * time.Second
 
-// readUnread reads when the earliest row after a full reading was recorded.
+// readUnread reads the earliest row after a full reading.
 func (s *source) readUnread(ctx context.Context, w *window, r *reading) error {
 	if !r.full {
 		return nil
 	}
 	first, last := w.ranges()
 	since := w.published.Add(-longestTransaction)
-	err := s.pool.QueryRow(ctx, readUnread, r.rows[len(r.rows)-1].id, since, w.low, first, last).Scan(&r.unread)
+	err := s.pool.QueryRow(ctx, readUnread, r.rows[len(r.rows)-1].id, since, w.low, first, last).
+		Scan(&r.unread.id, &r.unread.recordedAt)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("read source %s: %w", s.name, err)
 	}

@@ -17,9 +17,11 @@ type window struct {
 	lastRead int64
 	// published is a time of the source's clock up to which the visible rows were published. It only saves work.
 	published time.Time
-	// formerClockOffset is how far the clock was ahead of the relay's before it stepped, or before another server took over; nil
-	// once all rows of that time are published.
-	formerClockOffset *time.Duration
+	// lastTick is that of the last read.
+	lastTick tick
+	// formerClocks are the source's clocks before each step, and those of the servers before this one, as long as rows that they
+	// dated may be left.
+	formerClocks []formerClock
 }
 
 // gap is a range of ids that were not visible when a later id was published.
@@ -62,7 +64,10 @@ func (w *window) advance(r reading, n int) {
 	rows := r.rows
 	w.noteRead(rows)
 	if !r.full && n == len(rows) {
-		w.formerClockOffset = nil
+		// A row of an older clock is either published or will never be visible.
+		w.formerClocks = slices.DeleteFunc(w.formerClocks, func(f formerClock) bool {
+			return r.answered.Sub(f.last.answered) > longestTransaction
+		})
 	}
 	var gaps []gap
 	at := 0
