@@ -38,7 +38,7 @@ type Config struct {
 
 	Sender       sender.Config
 	Idempotency  idempotency.Config
-	LogRetention time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are stored; must be longer than Kafka keeps changes."`
+	LogRetention time.Duration `env:"WEBHOOK_LOG_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long finished deliveries and their attempts are stored, and at most the responses to POSTs about webhooks; must be longer than Kafka keeps changes."`
 }
 
 var (

@@ -152,6 +152,10 @@ func addRetention(s *service.Service, cfg Config, deliveries *store.Store) {
 		if err := daemon.InBatches(ctx, retentionBatch, deliveries.EndLongWaits); err != nil {
 			return err
 		}
+		// An erasure finds the answers that show a receiver's response by their deliveries, so these answers are deleted first.
+		if err := idempotency.DeleteOld(ctx, s.Pool, cfg.LogRetention+lag); err != nil {
+			return err
+		}
 		var since time.Time
 		return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (deleted int, err error) {
 			deleted, since, err = deliveries.DeleteFinished(ctx, cfg.LogRetention+lag, since, limit)

@@ -92,6 +92,21 @@ func (f *fixture) requireArrivals(t *testing.T, n int) {
 	require.Len(t, f.receiver.Arrivals(), n)
 }
 
+// An erasure finds a response of a receiver in a stored answer by its delivery.
+func TestNoStoredAnswerOutlivesItsDelivery(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.LogRetention = 15 * 24 * time.Hour
+	pool, err := postgres.Open(t.Context(), f.cfg.Database)
+	require.NoError(t, err)
+	defer pool.Close()
+	pgtest.Exec(t, pool, `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer, created_at)
+VALUES (7, 'old', '', '', now() - interval '16 days'), (7, 'new', '', '', now() - interval '14 days')`)
+	defer f.start(t)()
+	left := func() string { return pgtest.Value[string](t, pool, "SELECT string_agg(idempotency_key, ' ') FROM idempotency_answers") }
+	require.Eventually(t, func() bool { return left() == "new" }, 20*time.Second, 5*time.Millisecond)
+}
+
 // The guards of the client are those that the service builds it with.
 func TestTheServicesClientFollowsNoRedirectAndReachesNoPrivateAddress(t *testing.T) {
 	t.Parallel()
