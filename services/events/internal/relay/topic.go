@@ -27,6 +27,8 @@ type Topic struct {
 	partitionsChecked atomic.Bool
 	tried             atomic.Bool
 	report            atomic.Pointer[kafka.TopicReport]
+	// maxAge is that of the last report, also after a check that failed.
+	maxAge atomic.Int64
 }
 
 // TopicSettings say how the topic must be.
@@ -174,15 +176,20 @@ func (t *Topic) check(ctx context.Context) error {
 		return err
 	}
 	t.report.Store(&report)
+	t.maxAge.Store(int64(report.MaxAge))
 	return report.Err()
 }
 
-// MaxAge is the longest time that the topic may keep a message, by its settings as they were last read; zero if they are not known.
+// defaultSegment is the default of segment.ms. Kafka deletes only whole segments.
+const defaultSegment = 7 * 24 * time.Hour
+
+// MaxAge is the longest time that the topic may keep a message, by its settings as they were last read. Before that, it is the time
+// of a topic that was made by the relay.
 func (t *Topic) MaxAge() time.Duration {
-	if report := t.report.Load(); report != nil {
-		return report.MaxAge
+	if age := time.Duration(t.maxAge.Load()); age > 0 {
+		return age
 	}
-	return 0
+	return t.settings.Retention + defaultSegment
 }
 
 // measure reports the settings of the topic as they were last read.

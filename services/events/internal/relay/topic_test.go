@@ -72,7 +72,7 @@ func TestATopicThatIsWeakerThanRequired(t *testing.T) {
 		t.Parallel()
 		f := setupTopic(t, weakSettings(false))
 		require.Empty(t, f.tel.Values(t, "gifting.kafka.topic.weaker"), "nothing is known yet")
-		require.Zero(t, f.MaxAge())
+		require.Equal(t, 9*24*time.Hour, f.MaxAge(), "as required, and a segment of a week")
 		require.NoError(t, f.Ensure(t.Context()))
 		found := f.tel.Values(t, "gifting.kafka.topic.weaker")
 		require.InDelta(t, 1, found["setting=retention.ms"], 0)
@@ -80,6 +80,10 @@ func TestATopicThatIsWeakerThanRequired(t *testing.T) {
 		require.InDelta(t, 0, found["setting=replication factor"], 0)
 		age := f.tel.Values(t, "gifting.kafka.topic.max_age")[""]
 		require.InDelta(t, (8 * 24 * time.Hour).Seconds(), age, 0, "and a segment of a week")
+		require.Equal(t, 8*24*time.Hour, f.MaxAge())
+		f.cluster.Close()
+		require.Error(t, f.check(t.Context()))
+		require.Empty(t, f.tel.Values(t, "gifting.kafka.topic.max_age"), "it is not known whether it has changed")
 		require.Equal(t, 8*24*time.Hour, f.MaxAge())
 	})
 }
