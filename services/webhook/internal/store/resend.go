@@ -56,7 +56,7 @@ UPDATE deliveries d SET next_attempt_at = ` + now + `
 UPDATE deliveries d` + sendAgain + `
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'` + shortenLog
 
-// resendSpan resends deliveries in some states. Locked rows are already being resent or recorded.
+// resendSpan resends deliveries in some states. It waits for locked rows, because an erasure also locks rows that stay as they are.
 func resendSpan(states []rules.State) string {
 	return `
 WITH chosen AS (
@@ -65,7 +65,7 @@ WITH chosen AS (
    WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.event_id >= $4 AND c.event_id < $5 AND ` + stateIs("c.state", states...) + `
    ORDER BY c.event_id
    LIMIT $6
-   FOR UPDATE SKIP LOCKED
+   FOR UPDATE
 ), resent AS (
 UPDATE deliveries d` + sendAgain + `
   FROM chosen c

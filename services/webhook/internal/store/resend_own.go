@@ -66,8 +66,8 @@ const (
 	MaxReplaySpan = 100_000
 )
 
-// lockReplayed locks the deliveries of a replay. It skips locked rows, because they are already being resent or recorded. $6 is
-// MaxReplayed and $7 is MaxReplaySpan: each query reads one row more, which shows whether there are too many.
+// lockReplayed locks the deliveries of a replay. It waits for locked rows, because an erasure also locks rows that stay as they are.
+// $6 is MaxReplayed and $7 is MaxReplaySpan: each query reads one row more, which shows whether there are too many.
 const lockReplayed = `
 WITH scanned AS MATERIALIZED (
   SELECT c.event_id FROM deliveries c
@@ -83,7 +83,7 @@ WITH scanned AS MATERIALIZED (
         AND ($5::text[] IS NULL AND $8::uuid[] IS NULL OR EXISTS (
           SELECT FROM events e WHERE e.tenant_id = $1 AND e.event_id = d.event_id
              AND ($5 IS NULL OR e.type = ANY ($5)) AND ($8 IS NULL OR e.brand_id = ANY ($8))))
-      FOR NO KEY UPDATE SKIP LOCKED) d
+      FOR NO KEY UPDATE) d
    LIMIT $6 + 1
 )
 SELECT (SELECT count(*) FROM scanned) > $7, coalesce((SELECT array_agg(event_id) FROM chosen), '{}')`

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -97,6 +99,35 @@ func TestAResentDeliveryIsAsYoungAsANewOne(t *testing.T) {
 			due := f.claim(t, f.now.Add(time.Second), 10, 10)
 			require.Len(t, due, 1)
 			require.Equal(t, time.Second, due[0].Age)
+		})
+	}
+}
+
+// An erasure locks finished deliveries too.
+func TestADeliveryThatIsLockedIsResentAfterwards(t *testing.T) {
+	t.Parallel()
+	for name, resend := range resends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			event := f.addEvent(t, tenantA, noon, 1)
+			f.attempt(t, failed, 500)
+			tx, err := f.pool.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = tx.Exec(t.Context(), waitForResends, tenantA, postgres.UUIDs{event}, nil)
+			require.NoError(t, err)
+			unlocked := make(chan error, 1)
+			go func() {
+				const waiting = `SELECT EXISTS (
+  SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
+				for waits := false; !waits && err == nil; {
+					err = f.pool.QueryRow(t.Context(), waiting).Scan(&waits)
+				}
+				unlocked <- errors.Join(err, tx.Commit(context.WithoutCancel(t.Context())))
+			}()
+			resend(t, f, event)
+			require.NoError(t, <-unlocked)
+			require.Len(t, f.claim(t, f.now.Add(time.Second), 10, 10), 1)
 		})
 	}
 }
