@@ -174,10 +174,14 @@ func (p *partition) rewind(ctx context.Context, stored Stored, span Span) (posit
 // block reports that messages are gone for good: a person decides how to continue.
 func (p *partition) block(ctx context.Context, from, to int64) {
 	c := p.consumer
-	if !p.progress.blocked.Swap(true) {
+	known := p.progress.blocked.Swap(true)
+	if !known {
 		c.measured.gaps()
 	}
-	c.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", from, "to", to)
+	if !known || time.Since(p.reminded) >= remindInterval {
+		c.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", from, "to", to)
+		p.reminded = time.Now()
+	}
 }
 
 func (p *partition) unblock() {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -340,12 +342,18 @@ func TestMessagesThatWereNeverStored(t *testing.T) {
 
 	t.Run("are counted once, however often the partition is read", func(t *testing.T) {
 		c, count := countingConsumer(t, Config{Brokers: []string{"127.0.0.1:1"}}, options("t", "g"), (&sink{}).handle)
+		var log strings.Builder
+		c.log = slog.New(slog.NewTextHandler(&log, nil))
 		s := newPartition(c, 0).stream(position{next: 5})
 		require.True(t, s.pass(t.Context(), []Message{{Offset: 5}}))
 		require.Zero(t, count("reader.gaps"))
 		require.False(t, s.pass(t.Context(), []Message{{Offset: 6}, {Offset: 9}}))
 		require.False(t, s.pass(t.Context(), []Message{{Offset: 9}}))
 		require.Equal(t, 1, count("reader.gaps"))
+		require.Equal(t, 1, strings.Count(log.String(), "messages are missing"))
+		s.reminded = s.reminded.Add(-remindInterval)
+		require.False(t, s.pass(t.Context(), []Message{{Offset: 9}}))
+		require.Equal(t, 2, strings.Count(log.String(), "messages are missing"))
 		require.EqualValues(t, 7, s.at.next)
 	})
 }

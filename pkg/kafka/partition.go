@@ -20,6 +20,8 @@ type partition struct {
 	reached int64
 	// missing is the offset at which the log has no message, although it has later ones; negative if there is none.
 	missing int64
+	// reminded is when missing messages were last logged.
+	reminded time.Time
 }
 
 func newPartition(c *Consumer, id int) *partition {
