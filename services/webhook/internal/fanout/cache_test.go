@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,6 +165,16 @@ func TestTheCacheIsBounded(t *testing.T) {
 	require.True(t, ok, "a response that was late changes nothing")
 	_, ok = c.get("t", 6, time.Time{})
 	require.False(t, ok)
+}
+
+func TestALookupOfTenantsWithManyBrandsFitsAMessage(t *testing.T) {
+	t.Parallel()
+	e := &tenantsv1.EndpointSubscription{Endpoint: &tenantsv1.Endpoint{Url: strings.Repeat("u", 2048)}}
+	for range 1000 {
+		e.BrandIds = append(e.BrandIds, uuid.NewString())
+	}
+	const keys, most = 5, 32 << 20 // The bytes of a message of package rpc.
+	require.Less(t, maxTenants*keys*proto.Size(e), most)
 }
 
 func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {

@@ -15,8 +15,9 @@ import (
 const (
 	// lookupTimeout ends a call that takes too long; the messages are tried again.
 	lookupTimeout = 5 * time.Second
-	// maxTenants is how many tenants a call asks for: the response has several URLs of each, of up to 2 KB.
-	maxTenants = 200
+	// maxTenants is how many tenants a call asks for: the response has several keys of each, and a key has a URL of up to 2 KB and up
+	// to 1000 brands, which are 38 KB.
+	maxTenants = 20
 )
 
 // subscriptions looks up the endpoints of tenants, unless it knows those of the versions that are published now.

@@ -14,8 +14,8 @@ const (
 	// goneInterval is how often the sender looks for endpoints that are gone, by a search that also returns those that have
 	// nothing due.
 	goneInterval = 5 * time.Second
-	// maxLookup is how many endpoints are looked up in one call.
-	maxLookup = 1000
+	// maxLookup is how many endpoints are looked up in one call: each may have up to 1000 brands, which are 38 KB.
+	maxLookup = 200
 	// maxDropped bounds how long a statement locks the rows that it drops.
 	maxDropped = 1000
 )

@@ -3,9 +3,11 @@ package sender
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
@@ -18,6 +20,16 @@ import (
 // makeGone makes the endpoint of a key gone, as after its URL is removed or its key is revoked.
 func (f *fixture) makeGone(key int32) {
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: key, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
+}
+
+func TestALookupOfKeysWithManyBrandsFitsAMessage(t *testing.T) {
+	t.Parallel()
+	e := &tenantsv1.Endpoint{Url: strings.Repeat("u", 2048)}
+	for range 1000 {
+		e.BrandIds = append(e.BrandIds, uuid.NewString())
+	}
+	const most = 32 << 20 // The bytes of a message of package rpc.
+	require.Less(t, maxLookup*proto.Size(e), most)
 }
 
 // stopped returns a registered sender that does not run any more, so that the test calls its steps itself.
