@@ -38,7 +38,7 @@ type Message struct {
 
 	Partition int
 	Offset    int64
-	// Time is when the message was given to Publish; only a consumer sets it.
+	// Time is when the message was given to Publish, by the clock of this host unless the caller sets it.
 	Time time.Time
 }
 

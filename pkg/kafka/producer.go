@@ -22,6 +22,8 @@ var (
 	// ErrPartitionsChanged refuses to write after the number of partitions of the topic has changed, because keys
 	// would move to other partitions while their earlier messages are still unread.
 	ErrPartitionsChanged = errors.New("kafka: number of partitions has changed")
+	// ErrTime is the refusal of messages whose time is too far ahead of the broker's clock. None of them was written.
+	ErrTime = errors.New("kafka: time of a message is too far ahead")
 )
 
 // writeTimeout bounds one produce request, replication included.
@@ -152,8 +154,11 @@ func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) 
 	now := time.Now()
 	records := make([]kafkago.Record, len(chunk))
 	for i, m := range chunk {
+		if m.Time.IsZero() {
+			m.Time = now
+		}
 		records[i] = kafkago.Record{
-			Time: now, Key: kafkago.NewBytes(m.Key), Value: kafkago.NewBytes(m.Value), Headers: m.Headers,
+			Time: m.Time, Key: kafkago.NewBytes(m.Key), Value: kafkago.NewBytes(m.Value), Headers: m.Headers,
 		}
 	}
 	res, err := p.client.Produce(ctx, &kafkago.ProduceRequest{
@@ -164,6 +169,9 @@ func (p *Producer) produce(ctx context.Context, partition int, chunk []Message) 
 	})
 	if err != nil {
 		return 0, err
+	}
+	if errors.Is(res.Error, kafkago.InvalidTimestamp) {
+		return 0, fmt.Errorf("%w: %w", ErrTime, res.Error)
 	}
 	return res.BaseOffset, res.Error
 }

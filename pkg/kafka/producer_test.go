@@ -3,10 +3,13 @@ package kafka
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func TestPublish(t *testing.T) {
@@ -53,6 +56,21 @@ func TestPublish(t *testing.T) {
 		large := Message{Key: []byte("k"), Value: make([]byte, 900_000)}
 		require.ErrorIs(t, p.Publish(t.Context(), []Message{good, large}), ErrTooLarge)
 		require.Empty(t, readLog(t, cfg, topic))
+	})
+
+	t.Run("a message whose time is hours ahead of the broker's is refused and not written", func(t *testing.T) {
+		cfg, topic := setup(t, 1)
+		if testenv.Lookup(testenv.KafkaKind) != "apache" {
+			t.Skip("only Apache Kafka refuses it")
+		}
+		p := newProducer(t, cfg, topic)
+		msgs := numbered(1, 1)
+		msgs[0].Time = time.Now().Add(2 * time.Hour)
+		require.ErrorIs(t, p.Publish(t.Context(), msgs), ErrTime)
+		require.Empty(t, readLog(t, cfg, topic))
+		msgs[0].Time = time.Now().Add(-2 * time.Hour)
+		require.NoError(t, p.Publish(t.Context(), msgs))
+		require.WithinDuration(t, msgs[0].Time, readLog(t, cfg, topic)[0][0].Time, time.Second)
 	})
 
 	t.Run("publishing to a topic that does not exist fails and does not create it", func(t *testing.T) {

@@ -67,11 +67,14 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 		return outcome{}, err
 	}
 	if len(b.items) > 0 {
-		msgs, err := messages(b.items)
+		msgs, err := messages(b.items, r.messageTime(b))
 		if err != nil {
 			return outcome{}, err
 		}
 		if err := r.publisher.Publish(ctx, msgs); err != nil {
+			if errors.Is(err, kafka.ErrTime) {
+				r.messageClock = (r.messageClock + 1) % (len(r.sources) + 1)
+			}
 			return outcome{}, err
 		}
 		r.metrics.published.Add(ctx, int64(len(msgs)))
@@ -314,8 +317,18 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// messageTime is the time of the messages of a batch, by the clock of the relay's host. If Kafka refuses that, because it is too far
+// ahead, the clocks of the sources are tried one after another. For a reader they are as the clock of another relay.
+func (r *Relay) messageTime(b batch) time.Time {
+	now := r.clock.now()
+	if r.messageClock == 0 {
+		return now
+	}
+	return now.Add(r.clockOffsetOf(b.readings[r.messageClock-1].server))
+}
+
 // messages encodes the rows. The key is the tenant, so the events of a tenant stay in one partition, in order.
-func messages(items []item) ([]kafka.Message, error) {
+func messages(items []item, at time.Time) ([]kafka.Message, error) {
 	out := make([]kafka.Message, len(items))
 	for i, r := range items {
 		r.change.RecordedAt = timestamppb.New(r.at)
@@ -323,7 +336,7 @@ func messages(items []item) ([]kafka.Message, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode event %s: %w", r.change.GetEventId(), err)
 		}
-		m := kafka.Message{Key: []byte(r.change.GetTenantId()), Value: value}
+		m := kafka.Message{Key: []byte(r.change.GetTenantId()), Value: value, Time: at}
 		out[i] = kafka.WithTraceParent(m, r.change.GetTraceparent())
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -145,6 +146,32 @@ func TestASourceWhoseClockIsAheadDoesNotWait(t *testing.T) {
 	for _, c := range f.published.changes(t) {
 		require.WithinDuration(t, time.Now(), c.GetRecordedAt().AsTime(), 10*time.Second, "by the relay's clock")
 	}
+}
+
+// Kafka refuses what is more than an hour ahead of its clock. Here the host is two hours ahead of all others.
+func TestARelayWhoseHostIsHoursAheadPublishes(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.setClock(t, 0, "-2 hours")
+	f.setClock(t, 1, "-2 hours")
+	now := time.Now().Add(-2 * time.Hour)
+	f.published.latest = now.Add(time.Hour)
+	want := []string{f.addEvent(t, 0), f.addEvent(t, 1)}
+	_, err := f.publishBatch(t.Context())
+	require.ErrorIs(t, err, kafka.ErrTime)
+	require.Equal(t, 2, f.publish(t))
+	require.Equal(t, want, f.published.subjects(t))
+	require.WithinDuration(t, now, f.published.messages[0].Time, time.Minute, "by the clock of a source")
+
+	f.published.latest = now.Add(-time.Hour)
+	f.addEvent(t, 0)
+	for range 2 {
+		_, err := f.publishBatch(t.Context())
+		require.ErrorIs(t, err, kafka.ErrTime)
+	}
+	f.published.latest = time.Time{}
+	require.Equal(t, 1, f.publish(t))
+	require.WithinDuration(t, time.Now(), f.published.messages[2].Time, time.Minute, "after all sources, the host again")
 }
 
 func TestAClockThatStepsBackNeitherInvertsNorDelays(t *testing.T) {

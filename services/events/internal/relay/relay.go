@@ -78,6 +78,8 @@ type Relay struct {
 	servers []*server
 	// clockOffsets are by the instance of the server.
 	clockOffsets map[string]*clockOffset
+	// messageClock is the clock that dates messages: 0 is that of the host, n that of source n-1.
+	messageClock int
 	outstanding  outstanding
 	// resetRequested means that all rows are to be published again.
 	resetRequested atomic.Bool
@@ -111,7 +113,7 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 // reset forgets what was published, so that the next batch begins with the oldest row of each outbox. The relay's own clock
 // starts again with the time of its host.
 func (r *Relay) reset() {
-	r.clock, r.clockOffsets = startClock(), map[string]*clockOffset{}
+	r.clock, r.clockOffsets, r.messageClock = startClock(), map[string]*clockOffset{}, 0
 	r.windows, r.servers = make([]window, len(r.sources)), make([]*server, len(r.sources))
 	r.outstanding.reset(len(r.sources))
 }

@@ -38,6 +38,8 @@ type recorder struct {
 	fail func(n int) int
 	// stored is the offset up to which the readers have stored the messages; negative: all.
 	stored int64
+	// latest is the latest time that a message may have; zero: any.
+	latest time.Time
 }
 
 var errPublish = errors.New("broker does not answer")
@@ -50,6 +52,9 @@ func (r *recorder) Publish(_ context.Context, msgs []kafka.Message) error {
 			r.messages = append(r.messages, msgs[:n]...)
 			return errPublish
 		}
+	}
+	if !r.latest.IsZero() && msgs[0].Time.After(r.latest) {
+		return kafka.ErrTime
 	}
 	for i := range msgs {
 		msgs[i].Offset = int64(len(r.messages))
