@@ -47,7 +47,7 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 		return nil, err
 	}
 	errs := caller.RequestErrors(ctx)
-	list := listing{principal: p, filter: filterOf(p), limit: page.Limit(req.Limit, errs)}
+	list := listing{tenantID: p.TenantID, filter: filterOf(p), limit: page.Limit(req.Limit, errs)}
 	if req.After != nil {
 		list.after, err = decode(binding(p.TenantID), req.GetAfter())
 		if err != nil {
@@ -103,7 +103,7 @@ func (p *listing) headers(waits bool) metadata.MD {
 // readPage fills the page and opens its events, unless the request has errors.
 func (s *Server) readPage(ctx context.Context, list *listing, errs *fields.Errors) error {
 	if errs.Err() != nil {
-		bounds, err := s.feed.Bounds(ctx, list.principal.TenantID, list.after.Epoch)
+		bounds, err := s.feed.Bounds(ctx, list.tenantID, list.after.Epoch)
 		if err != nil {
 			return err
 		}
@@ -128,9 +128,9 @@ func filterOf(p caller.Principal) store.Filter {
 
 // listing is a page that is being filled.
 type listing struct {
-	principal caller.Principal
-	filter    store.Filter
-	limit     int
+	tenantID string
+	filter   store.Filter
+	limit    int
 	// after is the last position read. It starts at the cursor, or at zero without one.
 	after store.Position
 	rows  []store.Row
@@ -194,7 +194,7 @@ func (s *Server) scan(ctx context.Context, p *listing, limit int) ([]store.Row, 
 		if from.Epoch != epoch && !from.Day.IsZero() {
 			from.Day = from.Day.AddDate(0, 0, -1)
 		}
-		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, from, p.filter, limit)
+		rows, bounds, err := s.feed.Scan(ctx, p.tenantID, from, p.filter, limit)
 		if err != nil || bounds.Epoch == epoch {
 			return rows, bounds, err
 		}
@@ -225,7 +225,7 @@ func (p *listing) addRows(rows []store.Row) (full bool) {
 // openEvents opens the events of the page, or ends it before the first event that cannot be opened.
 func (s *Server) openEvents(ctx context.Context, p *listing) error {
 	for i, r := range p.rows {
-		data, err := s.reader.Open(ctx, seal.EventRef{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
+		data, err := s.reader.Open(ctx, seal.EventRef{TenantID: p.tenantID, EventID: r.ID}, r.Data)
 		switch {
 		case err == nil:
 			p.rows[i].Data = data
@@ -251,7 +251,7 @@ func (s *Server) response(p listing) *eventsv1.ListEventsResponse {
 		}
 	}
 	if p.after != (store.Position{}) {
-		next := encode(binding(p.principal.TenantID), p.after)
+		next := encode(binding(p.tenantID), p.after)
 		resp.NextCursor = &next
 	}
 	return resp

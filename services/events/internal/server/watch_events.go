@@ -113,8 +113,7 @@ func (w *watchStream) sendPage(ctx context.Context) (end bool, err error) {
 		}
 		w.permittedAt = time.Now()
 	}
-	list := listing{filter: store.Filter{Everything: true}, limit: page.MaxLimit, after: w.after}
-	list.principal.TenantID = w.tenantID
+	list := listing{tenantID: w.tenantID, filter: store.Filter{Everything: true}, limit: page.MaxLimit, after: w.after}
 	var errs fields.Errors
 	if err := w.operations.pages.readPage(ctx, &list, &errs); err != nil {
 		return false, err
