@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // MaxCountedOfKey is how many pending deliveries the health of a key counts at most.
@@ -41,6 +39,8 @@ WITH success AS MATERIALIZED (
    WHERE d.state = 'PENDING' AND d.tenant_id = $2 AND d.key_id = $3
    ORDER BY d.next_attempt_at
    LIMIT $4
+), untried AS MATERIALIZED (
+  SELECT event_id FROM waiting WHERE attempts = 0 ORDER BY created_at LIMIT 1
 )
 SELECT (SELECT at FROM success),
        (SELECT min(a.started_at) FROM attempts a
@@ -50,29 +50,17 @@ SELECT (SELECT at FROM success),
          WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = false ORDER BY a.started_at DESC LIMIT 1),
        (SELECT count(*)::int FROM waiting), (SELECT min(created_at) FROM waiting),
        EXISTS (SELECT FROM waiting WHERE attempts = 0 AND created_at < ` + now + ` - ` + stalledAfter + `)
-         AND coalesce((SELECT at FROM success) < ` + now + ` - ` + stalledAfter + `, true)`
-
-const selectUntried = `
-SELECT e.event_id::text, e.body
-  FROM (
-    SELECT w.event_id FROM (
-      SELECT d.event_id, d.created_at, d.attempts FROM deliveries d
-       WHERE d.state = 'PENDING' AND d.tenant_id = $1 AND d.key_id = $2
-       ORDER BY d.next_attempt_at LIMIT $3) w
-     WHERE w.attempts = 0 ORDER BY w.created_at LIMIT 1) u
-  JOIN events e ON e.tenant_id = $1 AND e.event_id = u.event_id`
+         AND coalesce((SELECT at FROM success) < ` + now + ` - ` + stalledAfter + `, true),
+       coalesce(e.event_id::text, ''), coalesce(e.body, '')
+  FROM (SELECT) one
+  LEFT JOIN untried u ON true
+  LEFT JOIN events e ON e.tenant_id = $2 AND e.event_id = u.event_id`
 
 // KeyHealth reads the health of an endpoint.
 func (s *Store) KeyHealth(ctx context.Context, e Endpoint) (h KeyHealth, err error) {
-	b := &pgx.Batch{}
-	b.Queue(selectKeyHealth, s.nowOverride(), e.TenantID, e.KeyID, MaxCountedOfKey).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&h.LastSuccess, &h.FailingSince, &h.LastError, &h.Pending, &h.OldestPendingAt, &h.Stalled)
-	})
-	b.Queue(selectUntried, e.TenantID, e.KeyID, MaxCountedOfKey).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&h.Untried, &h.UntriedBody}, func() error { return nil })
-		return err
-	})
-	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+	err = s.pool.QueryRow(ctx, selectKeyHealth, s.nowOverride(), e.TenantID, e.KeyID, MaxCountedOfKey).Scan(&h.LastSuccess,
+		&h.FailingSince, &h.LastError, &h.Pending, &h.OldestPendingAt, &h.Stalled, &h.Untried, &h.UntriedBody)
+	if err != nil {
 		return KeyHealth{}, fmt.Errorf("read health of key: %w", err)
 	}
 	return h, nil
