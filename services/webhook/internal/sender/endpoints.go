@@ -98,8 +98,6 @@ func endpointOf(e *tenantsv1.Endpoint, lookedUp time.Time) endpoint {
 		return endpoint{
 			url: e.GetUrl(), grants: e, secrets: webhookclient.SecretsOf(e, lookedUp), paused: e.GetUrl() == "" || e.GetSecret() == "",
 		}
-	case tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED:
-		return endpoint{paused: true}
 	default:
 		return endpoint{paused: true}
 	}

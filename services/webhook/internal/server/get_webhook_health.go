@@ -23,12 +23,11 @@ func (s *Server) GetWebhookHealth(
 	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
-	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
-	state, err := s.endpointState(ctx, p.KeyID)
+	endpoint, err := s.endpointOf(ctx, p.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	health, err := s.deps.Store.KeyHealth(ctx, endpoint)
+	health, err := s.deps.Store.KeyHealth(ctx, store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID})
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +36,10 @@ func (s *Server) GetWebhookHealth(
 		Pending: health.Pending, OldestPendingAt: timestamp(health.OldestPendingAt),
 	}
 	switch {
-	case state == tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
+	case endpoint == nil:
 		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_NONE
-	case state == tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED || !s.readable(ctx, p.TenantID, health):
+	// A state that this version does not know is a pause, as for the sender.
+	case endpoint.GetState() != tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE || !s.readable(ctx, p.TenantID, health):
 		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_PAUSED
 	case health.FailingSince != nil:
 		resp.State, resp.FailingSince = webhookv1.WebhookState_WEBHOOK_STATE_FAILING, timestamp(health.FailingSince)
@@ -51,23 +51,18 @@ func (s *Server) GetWebhookHealth(
 	return resp, nil
 }
 
-// endpointState treats a state that this version does not know as a pause, as the sender does.
-func (s *Server) endpointState(ctx context.Context, keyID int32) (tenantsv1.EndpointState, error) {
+// endpointOf looks up the endpoint of a key; nil if it has none.
+func (s *Server) endpointOf(ctx context.Context, keyID int32) (*tenantsv1.Endpoint, error) {
 	resp, err := s.deps.Directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
 	if err != nil {
-		return 0, fmt.Errorf("get endpoint: %w", err)
+		return nil, fmt.Errorf("get endpoint: %w", err)
 	}
 	for _, e := range resp.GetEndpoints() {
-		switch e.GetState() {
-		case tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
-			return e.GetState(), nil
-		case tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED:
-			return tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, nil
-		default:
-			return tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, nil
+		if e.GetKeyId() == keyID && e.GetState() != tenantsv1.EndpointState_ENDPOINT_STATE_GONE {
+			return e, nil
 		}
 	}
-	return tenantsv1.EndpointState_ENDPOINT_STATE_GONE, nil
+	return nil, nil //nolint:nilnil // A key without an endpoint is no error.
 }
 
 // readable reports whether the event that has waited longest for its first attempt can be opened. One that cannot waits, without

@@ -59,24 +59,19 @@ func (s *Server) timeout(ctx context.Context) time.Duration {
 
 func (s *Server) ping(ctx context.Context, keyID int32) (*webhookv1.TestWebhookResponse, error) {
 	lookedUp := time.Now()
-	resp, err := s.deps.Directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
-	if err != nil {
-		return nil, fmt.Errorf("get endpoint: %w", err)
+	e, err := s.endpointOf(ctx, keyID)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return unsent(noURL), nil
+	case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE && e.GetUrl() != "" && e.GetSecret() != "":
+		return s.send(ctx, e, lookedUp)
+	default:
+		// Its secret cannot be decrypted, the tenant's access was switched off since the call was admitted, or a later version of
+		// the tenants service has another reason. None of them says anything about the receiver.
+		return nil, problem.Unavailable()
 	}
-	for _, e := range resp.GetEndpoints() {
-		switch {
-		case e.GetKeyId() != keyID:
-		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
-			return unsent(noURL), nil
-		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE && e.GetUrl() != "" && e.GetSecret() != "":
-			return s.send(ctx, e, lookedUp)
-		default:
-			// Its secret cannot be decrypted, the tenant's access was switched off since the call was admitted, or a later version of
-			// the tenants service has another reason. None of them says anything about the receiver.
-			return nil, problem.Unavailable()
-		}
-	}
-	return unsent(noURL), nil
 }
 
 func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint, lookedUp time.Time) (*webhookv1.TestWebhookResponse, error) {
