@@ -103,7 +103,9 @@ func TestNoStoredAnswerOutlivesItsDelivery(t *testing.T) {
 	pgtest.Exec(t, pool, `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer, created_at)
 VALUES (7, 'old', '', '', now() - interval '16 days'), (7, 'new', '', '', now() - interval '14 days')`)
 	defer f.start(t)()
-	left := func() string { return pgtest.Value[string](t, pool, "SELECT string_agg(idempotency_key, ' ') FROM idempotency_answers") }
+	left := func() string {
+		return pgtest.Value[string](t, pool, "SELECT string_agg(idempotency_key, ' ') FROM idempotency_answers")
+	}
 	require.Eventually(t, func() bool { return left() == "new" }, 20*time.Second, 5*time.Millisecond)
 }
 
