@@ -34,7 +34,7 @@ type Redrive struct {
 	Progress *daemon.ProgressBar
 }
 
-// Topic reads a topic. It returns the results so far with an error too.
+// Topic reads a topic. If it fails, it also returns the results so far.
 func (r Redrive) Topic(ctx context.Context, cfg kafka.Config, topic string) ([]Redriven, error) {
 	inspector, err := kafka.NewInspector(cfg, topic, telemetry.Discard())
 	if err != nil {

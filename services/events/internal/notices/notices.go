@@ -56,7 +56,7 @@ type pending struct {
 
 func (p *pending) add(list []Notice) {
 	if p.missed {
-		return // Everybody reads anyway.
+		return // All readers read anyway.
 	}
 	if p.notices == nil {
 		p.notices = make(map[Notice]struct{}, len(list))

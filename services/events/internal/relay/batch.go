@@ -40,7 +40,7 @@ type batch struct {
 type item struct {
 	source int
 	at     time.Time
-	// byClock is the time without the limit for rows that an earlier read has seen. It orders rows with equal at.
+	// byClock is at before it was capped, as for rows that an earlier read has seen. It orders rows with equal at.
 	byClock time.Time
 	row
 }

@@ -55,7 +55,7 @@ func newMetrics(
 	m.published, err1 = meter.Int64Counter("gifting.relay.published",
 		metric.WithDescription("Changes published to Kafka, duplicates included."))
 	m.failures, err2 = meter.Int64Counter("gifting.relay.failures",
-		metric.WithDescription("Batches that failed because a source or Kafka did not answer."))
+		metric.WithDescription("Batches and confirmations that failed, because a source, a reader or Kafka did not answer."))
 	m.lostTails, err3 = meter.Int64Counter("gifting.relay.lost_tails",
 		metric.WithDescription("Checks that found messages missing in Kafka that it had acknowledged."))
 	waiting, err4 := meter.Float64ObservableGauge("gifting.relay.unconfirmed_age", metric.WithUnit("s"),

@@ -15,7 +15,7 @@ type window struct {
 	gaps []gap // ascending
 	// lastRead is the highest id of the last read. These rows were inserted before the next batch reads the clock.
 	lastRead int64
-	// published is a time of the source's clock up to which the visible rows were published. It only saves work.
+	// published is a time of the source's clock up to which the visible rows were published. It only bounds what readUnread looks at.
 	published time.Time
 	// lastTick is that of the last read.
 	lastTick tick

@@ -106,7 +106,7 @@ func TestTheDayIsThatOfTheDatabasesClock(t *testing.T) {
 	require.NoError(t, at(old, New(s.pool)).EnsureDays(t.Context(), 1))
 
 	in := changes(tenantA, 0, 1)
-	require.NoError(t, Offsets{s}.Move(t.Context(), 0, never, 0))
+	require.NoError(t, Offsets{s}.Move(t.Context(), 0, nothingStored, 0))
 	_, err := s.Append(t.Context(), batch(0, in))
 	require.NoError(t, err)
 	require.NoError(t, s.EnsureDays(t.Context(), 1))

@@ -49,11 +49,12 @@ func (s *Store) beginEpoch(ctx context.Context, reason string) error {
 	return nil
 }
 
-func insertNextEpoch(ctx context.Context, tx pgx.Tx, reason string, sameServerToo bool) error {
+// insertNextEpoch begins an epoch if the server is another one than before, or with force.
+func insertNextEpoch(ctx context.Context, tx pgx.Tx, reason string, force bool) error {
 	if _, err := tx.Exec(ctx, lockWriters); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, insertEpoch, int64(1+rand.Uint32N(1<<32-1)), reason, sameServerToo) //nolint:gosec // A name, not a secret.
+	_, err := tx.Exec(ctx, insertEpoch, int64(1+rand.Uint32N(1<<32-1)), reason, force) //nolint:gosec // A name, not a secret.
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	keptDays = `SELECT min(day), max(day) FROM feed WHERE tenant_id = $1`
+	firstAndLastDay = `SELECT min(day), max(day) FROM feed WHERE tenant_id = $1`
 
 	// The primary key has all that this reads.
 	endOfStep = `SELECT max(position) FROM (
@@ -36,7 +36,7 @@ const eraseStep = 20_000
 // in steps, so that no statement is long. Call it when all events of the records are stored.
 func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) error {
 	var first, last *time.Time
-	if err := s.pool.QueryRow(ctx, keptDays, tenantID).Scan(&first, &last); err != nil {
+	if err := s.pool.QueryRow(ctx, firstAndLastDay, tenantID).Scan(&first, &last); err != nil {
 		return fmt.Errorf("erase events: %w", err)
 	}
 	if first == nil {

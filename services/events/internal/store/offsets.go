@@ -27,8 +27,8 @@ ON CONFLICT (kafka_partition) DO UPDATE SET next_offset = excluded.next_offset, 
 WHERE w.next_offset = $2`
 )
 
-// never is the offset of a partition of which nothing has been stored.
-const never = -1
+// nothingStored is the offset of a partition of which nothing has been stored.
+const nothingStored = -1
 
 var errMoved = errors.New("the stored offset has moved")
 
@@ -44,7 +44,7 @@ func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafk
 }
 
 func (s *Store) stored(ctx context.Context, partition int) (kafka.Stored, error) {
-	stored := kafka.Stored{Next: never}
+	stored := kafka.Stored{Next: nothingStored}
 	err := scanStored(s.pool.QueryRow(ctx, selectStored, partition), &stored)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return stored, fmt.Errorf("read stored offset: %w", err)

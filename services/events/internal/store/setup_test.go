@@ -37,7 +37,7 @@ func setup(t *testing.T) *Store {
 	t.Helper()
 	s := at(today, New(pgtest.New(t, Migrations())))
 	for partition := range partitionCount {
-		require.NoError(t, Offsets{s}.Move(t.Context(), partition, never, 0))
+		require.NoError(t, Offsets{s}.Move(t.Context(), partition, nothingStored, 0))
 	}
 	return s
 }

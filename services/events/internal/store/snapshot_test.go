@@ -22,7 +22,7 @@ func TestAppendingReadsTheNewestVersionOfARow(t *testing.T) {
 	t.Cleanup(pool.Close)
 	s := at(today, New(pool))
 	require.NoError(t, s.CheckPartitions(t.Context(), 1))
-	require.NoError(t, Offsets{s}.Move(t.Context(), 0, never, 0))
+	require.NoError(t, Offsets{s}.Move(t.Context(), 0, nothingStored, 0))
 	var next int64
 	add := func() {
 		_, err := s.Append(t.Context(), batch(0, changes(tenantA, next, 1)))

@@ -1,6 +1,6 @@
 // Package sender sends pending deliveries until each is delivered, has failed or is dropped.
 //
-// A tick, a file per step:
+// Each tick has these steps, one file each:
 //
 //	sender.go     waits until something may be due
 //	schedule.go   has the endpoints that may have due deliveries

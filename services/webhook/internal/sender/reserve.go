@@ -10,7 +10,7 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// Lookup are the endpoints of tenants, by tenant, that were right at some time after it began.
+// Lookup has the endpoints of tenants. Each was correct at some time after Began.
 type Lookup struct {
 	Began     time.Time
 	Endpoints map[string]Subscriptions
@@ -40,7 +40,7 @@ func (l Lookup) endpoints(events []store.Event) endpoints {
 	return found
 }
 
-// Reservation are the workers that are reserved for deliveries which the fan-out is about to store. It ends with Send.
+// Reservation is the workers that are reserved for deliveries which the fan-out is about to store. It ends with Send.
 type Reservation struct {
 	sender *Sender
 	// workers is how many are reserved for each endpoint; none if the lease is nil.

@@ -30,7 +30,7 @@ type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
-	// Reader tells whether a waiting event can be opened.
+	// Reader opens a waiting event, to see whether it can be sent.
 	Reader *seal.EventReader
 	// Wake is called when deliveries have become due.
 	Wake func()

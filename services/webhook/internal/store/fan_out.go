@@ -237,7 +237,7 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 	at, token := s.nowOverride(), uuid.NewString()
 	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		if slices.ContainsFunc(batches, func(b *batch) bool { return b.key != 0 }) {
-			b.Queue(holdRetention, int64(retentionLock))
+			b.Queue(lockRetention, int64(retentionLock))
 		}
 		onlyMessages := len(c.messages) == len(batches)
 		b.Queue(lockFanOut, at, c.partitions(), c.endpointKeys(), claimLock, onlyMessages).Query(func(rows pgx.Rows) error {

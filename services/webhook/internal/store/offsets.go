@@ -34,14 +34,14 @@ ON CONFLICT (kafka_partition) DO UPDATE SET next_offset = excluded.next_offset, 
 WHERE o.next_offset = $2`
 )
 
-// never is the offset of a partition of which nothing has been stored.
-const never = -1
+// nothingStored is the offset of a partition of which nothing has been stored.
+const nothingStored = -1
 
 var errMoved = errors.New("the stored offset has moved")
 
 // Stored implements kafka.Offsets.
 func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafka.Stored, error) {
-	stored := kafka.Stored{Next: never}
+	stored := kafka.Stored{Next: nothingStored}
 	var last *time.Time
 	err := o.pool.QueryRow(ctx, adoptOffset, partition, reached).Scan(&stored.Next, &stored.LastID, &last, &stored.Emptied)
 	if err != nil && (reached >= 0 || !errors.Is(err, pgx.ErrNoRows)) { // Another reader may have made the row just now.

@@ -17,7 +17,7 @@ const (
   JOIN unnest($1::uuid[], $2::uuid[]) AS k (tenant_id, event_id) ON e.tenant_id = k.tenant_id AND e.event_id = k.event_id`
 
 	// The retention deletes events that have no deliveries left. It must not run while a delivery is added.
-	holdRetention = `SELECT pg_advisory_xact_lock($1)`
+	lockRetention = `SELECT pg_advisory_xact_lock($1)`
 
 	insertDeliveries = `
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
