@@ -81,8 +81,8 @@ const (
 	// maxBatch is how many messages a handler gets at most.
 	maxBatch            = 500
 	defaultFetchTimeout = 10 * time.Second
-	// A partition that had no message for idleFetchTimeouts times FetchTimeout looks whether the store went back to an earlier
-	// state.
+	// After idleFetchTimeouts times FetchTimeout without a message, the reader of a partition checks whether the store went back to
+	// an earlier state.
 	idleFetchTimeouts = 3
 	// maxBytes is larger than any produce request.
 	maxBytes = 4 << 20

@@ -64,7 +64,7 @@ func (i *Inspector) Message(ctx context.Context, partition int, offset int64) (M
 	return msgs[0], nil
 }
 
-// fetchBounds are the most messages and bytes of a fetch, at least one batch, and how long the broker waits for the first message.
+// fetchBounds limits a fetch, which returns at least one batch, and says how long the broker waits for the first message.
 type fetchBounds struct {
 	messages, bytes int
 	wait            time.Duration

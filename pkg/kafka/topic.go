@@ -36,7 +36,7 @@ func EnsureTopic(ctx context.Context, cfg Config, topic TopicSettings) error {
 	return inspector.awaitLeaders(ctx)
 }
 
-// IsMissing reports whether an error of a Producer means that the topic does not exist.
+// IsMissing reports whether an error of this package means that the topic does not exist.
 func IsMissing(err error) bool { return errors.Is(err, kafkago.UnknownTopicOrPartition) }
 
 // awaitLeaders returns when each partition of a new topic has a leader that knows it: brokers learn of a new topic with a
