@@ -34,7 +34,7 @@ const (
 	DeliveryState_DELIVERY_STATE_DELIVERED DeliveryState = 2
 	// All attempts were used up.
 	DeliveryState_DELIVERY_STATE_FAILED DeliveryState = 3
-	// The key was revoked or its webhook URL removed.
+	// The key was revoked, its webhook URL was removed, or it lost the scope or brand of the event.
 	DeliveryState_DELIVERY_STATE_DROPPED DeliveryState = 4
 )
 

@@ -32,7 +32,8 @@ const (
 //
 // WebhookOperationsService is the operations plane of webhook delivery. It shows what was sent to a key, the
 // responses and what is pending, and it sends deliveries again. Every request names the acting person: an active member of the
-// tenant's team, or the service operator's team. A TENANT_ACCOUNT who is not such a member gets NOT_FOUND. Of a team, only Administrators and Coordinators read signed bodies and send again.
+// tenant's team, or the service operator's team. A TENANT_ACCOUNT who is not such a member gets NOT_FOUND. Of a team, only
+// Administrators and Coordinators read signed bodies and send again.
 type WebhookOperationsServiceClient interface {
 	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(ctx context.Context, in *ListDeliveriesRequest, opts ...grpc.CallOption) (*ListDeliveriesResponse, error)
@@ -113,7 +114,8 @@ func (c *webhookOperationsServiceClient) GetBacklog(ctx context.Context, in *Get
 //
 // WebhookOperationsService is the operations plane of webhook delivery. It shows what was sent to a key, the
 // responses and what is pending, and it sends deliveries again. Every request names the acting person: an active member of the
-// tenant's team, or the service operator's team. A TENANT_ACCOUNT who is not such a member gets NOT_FOUND. Of a team, only Administrators and Coordinators read signed bodies and send again.
+// tenant's team, or the service operator's team. A TENANT_ACCOUNT who is not such a member gets NOT_FOUND. Of a team, only
+// Administrators and Coordinators read signed bodies and send again.
 type WebhookOperationsServiceServer interface {
 	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(context.Context, *ListDeliveriesRequest) (*ListDeliveriesResponse, error)

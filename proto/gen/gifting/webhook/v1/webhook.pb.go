@@ -34,7 +34,7 @@ const (
 	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DELIVERED WebhookDeliveryState = 2
 	// All attempts were used up.
 	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_EXHAUSTED WebhookDeliveryState = 3
-	// The webhook URL was removed.
+	// The webhook URL was removed, or the key lost the scope or brand of the event.
 	WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DROPPED WebhookDeliveryState = 4
 )
 
