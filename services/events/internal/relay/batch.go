@@ -317,8 +317,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// messageTime is the time of the messages of a batch, by the clock of the relay's host. If Kafka refuses that, because it is too far
-// ahead, the clocks of the sources are tried one after another. For a reader they are as the clock of another relay.
+// messageTime is the time of the messages of a batch, by the clock of the relay's host. If Kafka refuses that, because it is too
+// far ahead, the clocks of the sources are tried one after another. For a reader they are as the clock of another relay.
 func (r *Relay) messageTime(b batch) time.Time {
 	now := r.clock.now()
 	if r.messageClock == 0 {
