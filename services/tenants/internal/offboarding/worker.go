@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/identity"
@@ -15,7 +16,8 @@ import (
 const (
 	// Interval is how often the worker looks for off-boardings that are due.
 	Interval = time.Minute
-	// checkEvery is how often an erased tenant is counted again.
+	// checkEvery is how often an erased tenant is counted again, and one that waits for what is in flight: counting a large tenant
+	// is slow.
 	checkEvery = time.Hour
 	// lease is longer than an attempt usually takes, also of a large tenant. Two workers at once do no harm.
 	lease = 30 * time.Minute
@@ -47,14 +49,12 @@ func (w *Worker) Work(ctx context.Context, lag time.Duration) error {
 			return errors.Join(append(errs, err)...)
 		}
 		for _, o := range taken {
-			after := Interval
-			if o.State == store.Erased {
-				after = checkEvery
-			}
-			if err := w.advance(ctx, o, lag); err != nil {
+			after, err := w.advance(ctx, o, lag)
+			if err != nil {
 				errs, after = append(errs, fmt.Errorf("off-board tenant %s: %w", o.ID, err)), Interval
 			}
-			errs = append(errs, w.deps.Store.TryAgain(ctx, o.ID, after))
+			// Also if ctx has ended: another instance must not wait for the lease.
+			errs = append(errs, w.deps.Store.TryAgain(context.WithoutCancel(ctx), o.ID, after))
 		}
 		if len(taken) < batch {
 			return errors.Join(errs...)
@@ -62,22 +62,21 @@ func (w *Worker) Work(ctx context.Context, lag time.Duration) error {
 	}
 }
 
-func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Duration) error {
-	switch o.State {
-	case store.Disabled:
-		if !o.Due {
-			return nil
-		}
-		begun, err := w.beginErasure(ctx, &o, lag)
-		if err != nil || !begun {
-			return err
-		}
-		return w.erase(ctx, o)
-	case store.Erasing:
-		return w.erase(ctx, o)
-	default:
-		return w.checkErased(ctx, o)
+// advance takes the next steps of an off-boarding and returns when it is due again if they succeed.
+func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Duration) (after time.Duration, err error) {
+	switch {
+	case o.State == store.Erased:
+		return checkEvery, w.checkErased(ctx, o)
+	case o.State == store.Erasing:
+		return Interval, w.erase(ctx, o)
+	case !o.Due:
+		return Interval, nil
 	}
+	begun, err := w.beginErasure(ctx, &o, lag)
+	if err != nil || !begun {
+		return checkEvery, err
+	}
+	return Interval, w.erase(ctx, o)
 }
 
 // beginErasure moves the tenant to erasing, unless something of it is in flight.
@@ -110,6 +109,9 @@ func (w *Worker) beginErasure(ctx context.Context, o *store.Offboarded, lag time
 // erase counts, erases and counts again. The tenant itself is erased last, so that its keys stay known until then, and refused.
 func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
 	for _, h := range w.deps.Holders {
+		if slices.Contains(o.Counted, h.Name) {
+			continue
+		}
 		counted, err := h.count(ctx, o.Tenant)
 		if err == nil {
 			err = w.deps.Store.CountedBefore(ctx, o.ID, string(h.Name), counted.GetTables())

@@ -56,6 +56,11 @@ func TestTheErasureWaitsForWhatIsInFlight(t *testing.T) {
 	require.Equal(t, []string{"webhook: 1 in flight"}, other.GetWaitingFor())
 	require.Equal(t, f.rows, f.services[0].rows(f.tenant))
 
+	calls := f.services[0].calls.Load()
+	pgtest.Exec(t, f.pool, `UPDATE offboardings SET next_attempt_at = next_attempt_at - interval '55 minutes'`)
+	require.NoError(t, f.worker().Work(t.Context(), 0))
+	require.Equal(t, calls, f.services[0].calls.Load(), "a large tenant is not counted each minute")
+
 	pgtest.Exec(t, f.services[1].pool, `DELETE FROM things WHERE open AND tenant_id = $1`, f.tenant)
 	f.now()
 	require.NoError(t, f.worker().Work(t.Context(), 0))
@@ -81,6 +86,31 @@ func TestACrashAfterAnyStepIsContinued(t *testing.T) {
 			require.Less(t, at, 20)
 		}
 	}
+}
+
+func TestAServiceThatHasCountedIsNotAskedAgainWhileAnotherOneFails(t *testing.T) {
+	t.Parallel()
+	f := setupWith(t, 1)
+	_, err := f.store.CancelOffboarding(t.Context(), f.other, someone())
+	require.NoError(t, err)
+	f.offboard()
+	for _, call := range []int{2, 3} { // The first one asks what is in flight.
+		f.services[1].failAt = call
+		f.now()
+		require.ErrorIs(t, f.worker().Work(t.Context(), 0), errCrash)
+		require.EqualValues(t, 2, f.services[0].calls.Load())
+	}
+}
+
+func TestAnInstanceThatStopsReleasesAllThatItHasClaimed(t *testing.T) {
+	t.Parallel()
+	f := setupWith(t, 1)
+	f.offboard()
+	ctx, stop := context.WithCancel(t.Context())
+	f.services[0].hookAt, f.services[0].hook = 1, stop
+	require.ErrorIs(t, f.worker().Work(ctx, 0), context.Canceled)
+	require.Equal(t, 2, pgtest.Value[int](t, f.pool,
+		`SELECT count(*) FROM offboardings WHERE next_attempt_at <= now() + interval '1 minute'`))
 }
 
 func TestWhatComesBackIsErasedAgain(t *testing.T) {

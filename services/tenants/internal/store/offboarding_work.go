@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
@@ -27,6 +28,8 @@ type Offboarded struct {
 	State string
 	// Due means that the erasure may begin.
 	Due bool
+	// Counted are the services whose rows before the erasure are recorded.
+	Counted []identity.Name
 }
 
 const (
@@ -35,7 +38,8 @@ const (
   SELECT tenant_id FROM offboardings
   WHERE next_attempt_at <= clock_timestamp() OR next_attempt_at > clock_timestamp() + interval '1 day'
   ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-RETURNING tenant_id::text, key_ids, state, erase_after <= clock_timestamp() - $3::interval`
+RETURNING tenant_id::text, key_ids, state, erase_after <= clock_timestamp() - $3::interval,
+  ARRAY(SELECT DISTINCT service FROM offboarding_tables t WHERE t.tenant_id = offboardings.tenant_id)`
 
 	beginErasure = `UPDATE offboardings SET state = 'ERASING', waiting_for = '{}',
   key_ids = ARRAY(SELECT unnest(key_ids) UNION SELECT id FROM api_keys WHERE tenant_id = $1)
@@ -66,7 +70,7 @@ WHERE tenant_id = $1 AND state = 'ERASING'`
 // by the retention clock, which lags behind the database's.
 func (s *Store) TakeOffboardings(ctx context.Context, lease time.Duration, limit int, lag time.Duration) ([]Offboarded, error) {
 	return postgres.Select(ctx, s.pool, "take off-boardings", func(row pgx.CollectableRow) (o Offboarded, err error) {
-		return o, row.Scan(&o.ID, &o.KeyIDs, &o.State, &o.Due)
+		return o, row.Scan(&o.ID, &o.KeyIDs, &o.State, &o.Due, &o.Counted)
 	}, takeOffboardings, lease, limit, lag)
 }
 
