@@ -222,6 +222,7 @@ func TestAnErasureChangesEveryColumnOfThePerson(t *testing.T) {
 		require.NoError(t, f.eraseRecords(t, id))
 		require.Equal(t, after, f.rowsOf(t, "orders", tenantID)[0])
 		require.Equal(t, events, f.count(t, "outbox"))
+		require.Equal(t, 1, f.count(t, "order_audit WHERE operation = 'ERASE_PERSONAL_DATA'"))
 		for _, m := range f.rowsOf(t, "order_messages", tenantID) {
 			require.Nil(t, m["body_sealed"])
 			require.Zero(t, m["body_bytes"])

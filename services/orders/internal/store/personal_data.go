@@ -58,7 +58,7 @@ func (s *Store) PersonOrders(ctx context.Context, p PersonFilter, limit int) ([]
 
 // ErasePersonalData erases the orders with their messages, in one transaction with events and audit, and returns the records
 // after it. Orders that the tenant does not have are skipped. decide returns the change of each locked order, or refuses all of
-// them with an error.
+// them with an error. For a change that is nil, only messages are erased: a call that is repeated would add to the audit each time.
 func (s *Store) ErasePersonalData(
 	ctx context.Context, a rules.Audit, ids []string, decide func(current []*rules.Current) ([]*rules.Change, error),
 ) (records []*ordersv1.Order, err error) {
@@ -72,7 +72,11 @@ func (s *Store) ErasePersonalData(
 			}
 			records = nil
 			for i, change := range changes {
-				records = append(records, change.After(locked[i]))
+				record := locked[i].Record
+				if change != nil {
+					record = change.After(locked[i])
+				}
+				records = append(records, record)
 			}
 			return s.queueErasure(ctx, a, locked, changes)
 		})
@@ -91,13 +95,17 @@ func (s *Store) queueErasure(
 	for i, change := range changes {
 		audit := a
 		audit.OrderID = locked[i].Record.GetId()
+		ids = append(ids, audit.OrderID)
+		if change == nil {
+			continue
+		}
 		write, err := s.queueChange(ctx, 0, locked[i], change, func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
 			QueueAudit(b, audit, before.Record, change.After(before))
 		})
 		if err != nil {
 			return nil, err
 		}
-		ids, writes = append(ids, audit.OrderID), append(writes, write)
+		writes = append(writes, write)
 	}
 	return func(b *pgx.Batch) {
 		b.Queue(eraseMessages, a.TenantID, ids, rules.Erased)

@@ -62,7 +62,8 @@ func (s *Store) Recipients(ctx context.Context, tenantID string, ids []string) (
 }
 
 // ErasePersonalData erases the links in one transaction with events and audit, and returns them. If a claim of one is in flight,
-// it erases nothing and returns that link with rules.ErrClaimLocked. Links that the tenant does not have are skipped.
+// it erases nothing and returns that link with rules.ErrClaimLocked. Links that the tenant does not have are skipped. A link that
+// is erased already is not audited again, because the call may be repeated each minute.
 func (s *Store) ErasePersonalData(
 	ctx context.Context, tenantID string, ids []string, by Audit, erasedURL string, now time.Time,
 ) (links []*rules.Link, locked *rules.Link, err error) {
@@ -98,9 +99,9 @@ func (s *Store) queueErasure(
 		if changed {
 			r := &row{Link: l, record: l.Record, url: s.ring.Seal([]byte(erasedURL), ofURL(l.Record.GetId()))}
 			writes.Queue(eraseLink, erasedColumns.Args(r, l.TenantID, l.Record.GetId())...)
+			by.queue(writes, l.TenantID, []string{l.Record.GetId()}, now)
 		}
 		writes.Queue(deleteDraftsOf, l.TenantID, l.Record.GetId())
-		by.queue(writes, l.TenantID, []string{l.Record.GetId()}, now)
 	}
 	return func(b *pgx.Batch) {
 		for _, q := range writes.QueuedQueries {
