@@ -20,8 +20,8 @@ import (
 // maxBody is the largest request body: 10 MB.
 const maxBody = 10 << 20
 
-// slowBody is the time after which the key is checked again: it may have been revoked while the body arrived, or waited because it
-// is large.
+// slowBody is the time since the request began after which the key is checked again: it may have been revoked while the body
+// arrived, or waited because it is large.
 const slowBody = time.Second
 
 func (h *Handler) readBody(c *call) error {
@@ -36,7 +36,6 @@ func (h *Handler) readBody(c *call) error {
 	if err := c.pass.Expect(max(c.r.ContentLength, 0)); err != nil {
 		return err
 	}
-	began := time.Now()
 	err := c.readAll(http.MaxBytesReader(c, c.r.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge
@@ -44,7 +43,7 @@ func (h *Handler) readBody(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.pass.Process(c.r.Context()); err != nil || time.Since(began) < slowBody {
+	if err := c.pass.Process(c.r.Context()); err != nil || time.Since(c.began) < slowBody {
 		return err
 	}
 	return h.recheck(c)

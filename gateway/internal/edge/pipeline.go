@@ -122,7 +122,7 @@ type call struct {
 	began time.Time
 	// route is the template of the path, for metrics and logs.
 	route string
-	// path is the path below BasePath; it is empty if the request is outside of the API.
+	// path is the path below BasePath.
 	path      string
 	op        *operation.Operation
 	principal caller.Principal
@@ -216,9 +216,7 @@ func (h *Handler) dispatch(c *call) {
 		}
 		h.servePage(c, h.Docs)
 	default:
-		if inside {
-			c.path = path
-		}
+		c.path = path
 		h.serveAPI(c)
 	}
 }
