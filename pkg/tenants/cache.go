@@ -49,7 +49,8 @@ func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Setti
 		if s := c.cached(tenantID, version); s != nil {
 			return s, nil
 		}
-		return c.Fresh(ctx, tenantID)
+		// Callers share the call, so it must not end with the context of the first one.
+		return c.Fresh(context.WithoutCancel(ctx), tenantID)
 	})
 	if err != nil {
 		return nil, err
@@ -83,17 +84,17 @@ func (c *Cache) Permit(ctx context.Context, tenantID string, by *commonv1.Actor,
 
 // Fresh returns the settings as they are now, for a call that carries no version of them.
 func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
-	// Callers share the call, so it must not end with the context of the first one.
-	s, err := c.directory.GetTenantSettings(context.WithoutCancel(ctx), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
+	s, err := c.directory.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
 	if err != nil {
 		return nil, fmt.Errorf("settings of tenant: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if old := c.byTenant[tenantID]; old != nil && old.GetVersion() > s.GetVersion() {
+	old, known := c.byTenant[tenantID]
+	if known && old.GetVersion() > s.GetVersion() {
 		return old, nil
 	}
-	if len(c.byTenant) >= maxTenants {
+	if !known && len(c.byTenant) >= maxTenants {
 		for victim := range c.byTenant {
 			delete(c.byTenant, victim)
 			break

@@ -2,6 +2,7 @@ package tenants_test
 
 import (
 	"context"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -119,4 +120,35 @@ func TestOnlyMembersAreLookedUp(t *testing.T) {
 		require.True(t, problem.Is(cache.Permit(t.Context(), "t", member, needs), problem.NotFound))
 		require.Equal(t, calls, d.calls.Load(), "no copy is used")
 	}
+}
+
+// counter counts its calls.
+type counter struct {
+	tenantsv1.DirectoryServiceClient
+	calls int
+}
+
+func (c *counter) GetTenantSettings(
+	context.Context, *tenantsv1.GetTenantSettingsRequest, ...grpc.CallOption,
+) (*tenantsv1.GetTenantSettingsResponse, error) {
+	c.calls++
+	return &tenantsv1.GetTenantSettingsResponse{}, nil
+}
+
+func TestATenantThatIsReadAgainReplacesNoOtherOne(t *testing.T) {
+	t.Parallel()
+	const maxTenants = 10_000
+	d := &counter{}
+	cache := tenants.NewCache(d)
+	getAll := func() {
+		for i := range maxTenants {
+			_, err := cache.Get(t.Context(), strconv.Itoa(i), 0)
+			require.NoError(t, err)
+		}
+	}
+	getAll()
+	_, err := cache.Fresh(t.Context(), "0")
+	require.NoError(t, err)
+	getAll()
+	require.Equal(t, maxTenants+1, d.calls)
 }

@@ -80,10 +80,14 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 		if verdict, exhausted := c.deps.Failures.Exhausted(c.deps.ClientIP(r)); exhausted {
 			return p, tooManyFailures(verdict)
 		}
-		if p, err = c.keys.fetch(r.Context(), hash, unknownVersion); err != nil {
+		fetched, err := c.keys.fetch(r.Context(), hash, unknownVersion)
+		if err != nil {
 			return p, err
 		}
-		age = 0 // It was looked up just now.
+		// Another request may have begun the look-up.
+		if p, age, known = c.keys.cached(hash); !known {
+			p, age = fetched, lookUpTimeout
+		}
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
 	c.deps.Limiter.WriteHeaders(header, verdict)
@@ -105,10 +109,7 @@ func (c *Checker) Recheck(r *http.Request) (p caller.Principal, err error) {
 	if err != nil {
 		return p, err
 	}
-	p, age, known := c.keys.cached(hash)
-	if !known {
-		return c.keys.fetch(r.Context(), hash, unknownVersion)
-	}
+	p, age, _ := c.keys.cached(hash) // For a key that is not cached, no version is known.
 	return c.keys.latest(r.Context(), hash, p, age, c.deps.Limiter.Version(r.Context(), p.TenantID, p.KeyID))
 }
 

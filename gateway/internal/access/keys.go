@@ -208,10 +208,11 @@ func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan si
 func (k *keys) add(hash string, e *entry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if old, ok := k.byHash[hash]; ok && old.Version > e.Version {
+	old, known := k.byHash[hash]
+	if known && old.Version > e.Version {
 		return // This is a slow response to an earlier look-up.
 	}
-	if len(k.byHash) >= maxKeys {
+	if !known && len(k.byHash) >= maxKeys {
 		for victim := range k.byHash {
 			delete(k.byHash, victim)
 			break

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -90,6 +91,18 @@ func TestASlowLookUpDoesNotReplaceANewerPrincipal(t *testing.T) {
 	}
 	p, _, _ := f.cached("h")
 	require.EqualValues(t, 5, p.TenantVersion)
+}
+
+func TestAKeyThatIsLookedUpAgainReplacesNoOtherOne(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for i := range maxKeys {
+		f.add(strconv.Itoa(i), &entry{})
+	}
+	f.add("0", &entry{})
+	require.Equal(t, maxKeys, len(f.byHash)) //nolint:testifylint // Len would print all of them.
+	f.add("new", &entry{})
+	require.Equal(t, maxKeys, len(f.byHash)) //nolint:testifylint // Len would print all of them.
 }
 
 func TestAnOutageOfTheDirectoryIsNotAnInvalidKey(t *testing.T) {
