@@ -106,7 +106,8 @@ func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error
 	return nil
 }
 
-// skipPast skips past versions in Redis that are later than those of the database, and replaces versions that are impossible.
+// skipPast skips past versions in Redis that are later than those of the database, and deletes versions that are impossible. The
+// next check publishes those of the database. Here they may be out of date already, and would hide a change that was published since.
 func (c *checker) skipPast(ctx context.Context, ahead []store.TenantVersion) error {
 	if len(ahead) == 0 {
 		return nil
@@ -116,8 +117,8 @@ func (c *checker) skipPast(ctx context.Context, ahead []store.TenantVersion) err
 		return err
 	}
 	for _, tenant := range wrong {
-		c.log.ErrorContext(ctx, "Redis has a version that no tenant can have: it is replaced", "tenant_id", tenant.TenantID)
-		if err := c.publisher.replace(ctx, tenant.TenantID, tenant.Version); err != nil {
+		c.log.ErrorContext(ctx, "Redis has a version that no tenant can have: it is deleted", "tenant_id", tenant.TenantID)
+		if err := c.publisher.delete(ctx, tenant.TenantID); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,7 @@ func (p *Publisher) published(ctx context.Context, page []store.TenantVersion) (
 			continue
 		}
 		if list[i], err = strconv.ParseInt(text, 10, 64); err != nil {
-			list[i] = math.MaxInt64 // What is not a version is replaced, as one that is too high.
+			list[i] = math.MaxInt64 // What is not a version is deleted, as one that is too high.
 		}
 	}
 	return list, nil

@@ -100,10 +100,10 @@ func (p *Publisher) PublishOnce(ctx context.Context, tenantID string, version in
 	return nil
 }
 
-// replace publishes a version instead of whatever is published.
-func (p *Publisher) replace(ctx context.Context, tenantID string, version int64) error {
-	if err := p.client.Set(ctx, tenants.VersionKey(tenantID), version, 0).Err(); err != nil {
-		return fmt.Errorf("replace the version of tenant %s: %w", tenantID, err)
+// delete removes whatever is published. Without a version, copies are not used.
+func (p *Publisher) delete(ctx context.Context, tenantID string) error {
+	if err := p.client.Del(ctx, tenants.VersionKey(tenantID)).Err(); err != nil {
+		return fmt.Errorf("delete the version of tenant %s: %w", tenantID, err)
 	}
 	return nil
 }
