@@ -66,7 +66,10 @@ func (o *offboardings) OffboardTenant(
 		}
 	}
 	stored, err := o.Store.Offboarding(ctx, tenantID)
-	return &tenantsv1.OffboardTenantResponse{Offboarding: stored}, err
+	if err != nil { // It may have been cancelled meanwhile.
+		return nil, asProblem(err)
+	}
+	return &tenantsv1.OffboardTenantResponse{Offboarding: stored}, nil
 }
 
 // CancelOffboarding gives a tenant its access back.

@@ -88,6 +88,27 @@ func TestACancelledOffboardingGivesTheAccessBackThatTheTenantHad(t *testing.T) {
 	}
 }
 
+func TestAnOffboardingThatIsCancelledBeforeItIsAnsweredIsNotFound(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.tenant()
+	f.redis.Del(t.Context(), tenants.VersionKey(id))
+	require.NoError(t, f.redis.HSet(t.Context(), tenants.VersionKey(id), "not", "text").Err()) // It takes no version.
+	answered := make(chan error)
+	go func() {
+		_, err := f.offboarding.OffboardTenant(t.Context(), &tenantsv1.OffboardTenantRequest{Actor: backoffice(), TenantId: id})
+		answered <- err
+	}()
+	cancelled := func() bool {
+		_, err := store.New(f.pool).CancelOffboarding(t.Context(), id, backoffice())
+		return err == nil
+	}
+	require.Eventually(t, cancelled, 10*time.Second, time.Millisecond)
+	f.redis.Del(t.Context(), tenants.VersionKey(id))
+	err := <-answered
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+}
+
 func TestAnErasureThatHasBegunCannotBeCancelled(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
