@@ -85,6 +85,9 @@ func (c *RingCheck) Ready(context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.last.unusable) == 0 {
+		return nil
+	}
 	return joined(c.last.unusable)
 }
 

@@ -88,6 +88,11 @@ func (f *fixture) check(t *testing.T, r *seal.Ring) *seal.RingCheck {
 	return c
 }
 
+func TestAServiceIsReadyAlsoBeforeACheckThatFoundNothingHasEnded(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, (&seal.RingCheck{}).Ready(t.Context()))
+}
+
 func TestAServiceIsReadyIfItsRingOpensWhatTheDatabaseHolds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
