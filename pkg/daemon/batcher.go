@@ -58,20 +58,6 @@ func (b *Batcher[T]) enqueue(c *call[T]) {
 	go b.processBatches()
 }
 
-// Waiting is how many calls wait for a batch.
-func (b *Batcher[T]) Waiting() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.waiting)
-}
-
-// Running is how many batches are in flight.
-func (b *Batcher[T]) Running() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.running
-}
-
 // processBatches is a worker. It processes batches while calls wait.
 func (b *Batcher[T]) processBatches() {
 	for {
