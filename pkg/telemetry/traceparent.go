@@ -16,43 +16,22 @@ const traceParent = "traceparent"
 
 // TraceParent is the span of ctx in the form of the W3C header, or the empty string.
 func TraceParent(ctx context.Context) string {
-	var c carrier
-	propagation.TraceContext{}.Inject(ctx, &c)
-	return string(c)
+	c := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, c)
+	return c[traceParent]
 }
 
 // ParseTraceParent reads the output of TraceParent. For any other text the result is not valid.
 func ParseTraceParent(text string) trace.SpanContext {
-	c := carrier(text)
-	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), &c))
+	c := propagation.MapCarrier{traceParent: text}
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), c))
 }
-
-// carrier is one traceparent.
-type carrier string
-
-// Get implements propagation.TextMapCarrier.
-func (c *carrier) Get(key string) string {
-	if key == traceParent {
-		return string(*c)
-	}
-	return ""
-}
-
-// Set implements propagation.TextMapCarrier.
-func (c *carrier) Set(key, value string) {
-	if key == traceParent {
-		*c = carrier(value)
-	}
-}
-
-// Keys implements propagation.TextMapCarrier.
-func (c *carrier) Keys() []string { return []string{traceParent} }
 
 const (
 	// sampleAge is how old a sample may be, so that several scrapers share one query.
 	sampleAge = 10 * time.Second
-	// sampleShare bounds the cost of a slow query: after it, the sample is kept so many times as long as the query took.
-	sampleShare = 20
+	// minAgeFactor bounds the cost of a slow query: a sample is kept for at least this many times the duration of its query.
+	minAgeFactor = 20
 	// sampleTimeout bounds how long a scrape waits for a sample.
 	sampleTimeout = 2 * time.Second
 )
@@ -82,7 +61,7 @@ func (s *Sample[T]) Get(ctx context.Context) (value T, ok bool) {
 	if now := s.now(); !now.Before(s.next) {
 		s.refresh(ctx)
 		ended := s.now()
-		s.next = ended.Add(max(sampleAge-ended.Sub(now), sampleShare*ended.Sub(now)))
+		s.next = ended.Add(max(sampleAge-ended.Sub(now), minAgeFactor*ended.Sub(now)))
 	}
 	return s.value, s.known
 }
