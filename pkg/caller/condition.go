@@ -62,7 +62,7 @@ func ParseCondition(values []string) (c *Condition, ok bool) {
 		return &Condition{Any: true}, true
 	}
 	c = &Condition{}
-	for rest != "" {
+	for rest = skipEmpty(rest); rest != ""; rest = skipEmpty(rest) {
 		var tag string
 		if tag, rest = cutTag(rest); tag == "" || len(c.Tags) == maxTags {
 			return nil, false
@@ -72,12 +72,14 @@ func ParseCondition(values []string) (c *Condition, ok bool) {
 		if rest != "" && rest[0] != ',' {
 			return nil, false
 		}
-		rest = strings.TrimLeft(rest, ","+blanks) // A list may have empty elements.
 	}
 	return c, len(c.Tags) > 0
 }
 
 const blanks = " \t"
+
+// skipEmpty removes empty elements from the beginning of a list.
+func skipEmpty(list string) string { return strings.TrimLeft(list, ","+blanks) }
 
 // cutTag returns the entity tag at the beginning and what follows it. The tag is empty if there is none. A comma may be part of it.
 func cutTag(list string) (tag, rest string) {

@@ -77,13 +77,14 @@ func TestHeadersAreReadByTheGrammar(t *testing.T) {
 		{[]string{`"a,b" ,	"c"`}, &caller.Condition{Tags: []string{`"a,b"`, `"c"`}}},
 		{[]string{`"a"`, `W/"b"`}, &caller.Condition{Tags: []string{`"a"`, `W/"b"`}}},
 		{[]string{`"a",, ,"b",`}, &caller.Condition{Tags: []string{`"a"`, `"b"`}}},
+		{[]string{"", `"a"`}, &caller.Condition{Tags: []string{`"a"`}}},
 		{[]string{"\"\xe9\""}, &caller.Condition{Tags: []string{"\"\xe9\""}}},
 	} {
 		require.Equal(t, tc.want, parse(t, tc.values...), "%q", tc.values)
 	}
 	require.Len(t, parse(t, long).Tags, 100)
 	for _, wrong := range []string{
-		"", " ", ",", "a", `"a`, `a"`, `"a" "b"`, `"a"b`, `w/"a"`, `W/ "a"`, `W/a`, `*, "a"`, `"a", *`,
+		"", " ", ",", "a", `"a`, `a"`, `"a" "b"`, `"a"b`, `w/"a"`, `W/ "a"`, `W/a`, `*, "a"`, `"a", *`, "*,", ",*",
 		"\"a b\"", "\"a\x7f\"", `"a"; q=1`,
 		long + `"y"`,
 	} {
