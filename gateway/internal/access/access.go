@@ -75,18 +75,13 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 	if err != nil {
 		return p, err
 	}
-	p, age, known := c.keys.cached(hash)
+	p, _, known := c.keys.cached(hash)
 	if !known {
 		if verdict, exhausted := c.deps.Failures.Exhausted(c.deps.ClientIP(r)); exhausted {
 			return p, tooManyFailures(verdict)
 		}
-		fetched, err := c.keys.fetch(r.Context(), hash, unknownVersion)
-		if err != nil {
+		if p, err = c.keys.fetch(r.Context(), hash, unknownVersion); err != nil {
 			return p, err
-		}
-		// Another request may have begun the look-up.
-		if p, age, known = c.keys.cached(hash); !known {
-			p, age = fetched, lookUpTimeout
 		}
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
@@ -94,7 +89,7 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 	if verdict.Allowed && version != unknownVersion {
 		c.keys.noteConfirmed()
 	}
-	if p, err = c.keys.latest(r.Context(), hash, p, age, version); err != nil {
+	if p, err = c.keys.latest(r.Context(), hash, version); err != nil {
 		return p, err
 	}
 	if !verdict.Allowed {
@@ -109,8 +104,8 @@ func (c *Checker) Recheck(r *http.Request) (p caller.Principal, err error) {
 	if err != nil {
 		return p, err
 	}
-	p, age, _ := c.keys.cached(hash) // For a key that is not cached, no version is known.
-	return c.keys.latest(r.Context(), hash, p, age, c.deps.Limiter.Version(r.Context(), p.TenantID, p.KeyID))
+	p, _, _ = c.keys.cached(hash) // For a key that is not cached, no version is known.
+	return c.keys.latest(r.Context(), hash, c.deps.Limiter.Version(r.Context(), p.TenantID, p.KeyID))
 }
 
 func tooManyFailures(v limits.Verdict) error {

@@ -131,10 +131,10 @@ func (k *keys) happenedSince(at *atomic.Int64, age time.Duration) bool {
 
 // latest returns the principal for a request that got this version of the tenant's settings from Redis. If the version is unknown,
 // or Redis may have been set back, the look-up is not shared, because a change may have been answered since another look-up began.
-func (k *keys) latest(
-	ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64,
-) (caller.Principal, error) {
+// The age of the cached principal is taken after Redis was asked: otherwise a new Redis that was found by asking would seem older.
+func (k *keys) latest(ctx context.Context, hash string, version int64) (caller.Principal, error) {
 	k.copies.Used(ctx)
+	p, age, _ := k.cached(hash)
 	switch {
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)

@@ -178,9 +178,9 @@ func TestACachedKeyIsUsedOnlyWhileItIsConfirmed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
-			known := f.know(t, tc.age)
+			f.know(t, tc.age)
 			f.SetKeys(func([]byte) *commonv1.Principal { return nil })
-			_, err := f.latest(t.Context(), "h", known, tc.age, tc.version)
+			_, err := f.latest(t.Context(), "h", tc.version)
 			require.Equal(t, tc.lookUps > 0, problem.Is(err, problem.InvalidAPIKey), "%v", err)
 			require.Equal(t, 1+tc.lookUps, f.Calls("ResolveKey"))
 		})
@@ -204,7 +204,7 @@ func TestAPrincipalThatIsConfirmedIsNotLookedUp(t *testing.T) {
 		return age < tenants.VersionLease
 	}, 30*time.Second, time.Millisecond)
 	lookUps := f.Calls("ResolveKey")
-	_, err := f.latest(t.Context(), "h", p, age, p.TenantVersion)
+	_, err := f.latest(t.Context(), "h", p.TenantVersion)
 	require.NoError(t, err)
 	require.Equal(t, lookUps, f.Calls("ResolveKey"))
 }
@@ -219,7 +219,7 @@ func TestALookUpIsNotSharedIfRedisMayLackTheVersionOfAChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
-			known := f.know(t, time.Second)
+			f.know(t, time.Second)
 			if tc.newRedis {
 				f.newRedisAt.Store(int64(time.Second))
 			}
@@ -228,7 +228,7 @@ func TestALookUpIsNotSharedIfRedisMayLackTheVersionOfAChange(t *testing.T) {
 			var requests errgroup.Group
 			for range 3 {
 				requests.Go(func() error {
-					_, err := f.latest(t.Context(), "h", known, time.Second, tc.version)
+					_, err := f.latest(t.Context(), "h", tc.version)
 					return err
 				})
 			}
@@ -251,25 +251,23 @@ func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) 
 			t.Parallel()
 			f := setup(t)
 			f.noteConfirmed()
-			known := f.know(t, time.Second)
+			f.know(t, time.Second)
 			f.noteConfirmed()
 			f.now = f.now.Add(tc.pause)
 			f.noteConfirmed()
 			f.Fail(problem.Unavailable())
 			f.now = f.now.Add(tenants.VersionLease - 1)
 			f.noteConfirmed()
-			_, age, _ := f.cached("h")
-			_, err := f.latest(t.Context(), "h", known, age, 1)
+			_, err := f.latest(t.Context(), "h", 1)
 			require.Equal(t, tc.works, err == nil, "%v", err)
 			f.Fail(nil)
-			_, err = f.latest(t.Context(), "h", known, age, 1)
+			_, err = f.latest(t.Context(), "h", 1)
 			require.NoError(t, err)
 			f.Fail(problem.Unavailable())
 			f.now = f.now.Add(tenants.VersionLease - 1)
 			f.noteConfirmed()
 			f.now = f.now.Add(1)
-			_, age, _ = f.cached("h")
-			_, err = f.latest(t.Context(), "h", known, age, 1)
+			_, err = f.latest(t.Context(), "h", 1)
 			require.NoError(t, err, "it was looked up since")
 		})
 	}
@@ -286,8 +284,7 @@ func TestAKeyIsLookedUpAgainAfterARestartOfRedis(t *testing.T) {
 	known := f.know(t, time.Second)
 	f.SetKeys(func([]byte) *commonv1.Principal { return nil })
 	latest := func() error {
-		_, age, _ := f.cached("h")
-		_, err := f.latest(t.Context(), "h", known, age, known.TenantVersion)
+		_, err := f.latest(t.Context(), "h", known.TenantVersion)
 		return err
 	}
 	require.NoError(t, latest(), "it was looked up since")
