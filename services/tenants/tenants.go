@@ -35,7 +35,7 @@ type Config struct {
 	RPC       rpc.Config
 	Database  postgres.Config
 	Telemetry telemetry.Config
-	// Idempotency is of the one POST that stores its response.
+	// Idempotency configures the stored response of RotateOwnWebhookSecret, the only POST of this service.
 	Idempotency idempotency.Config
 
 	Environment     apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
