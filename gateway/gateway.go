@@ -184,13 +184,13 @@ func (e *edgeServer) openRedis(s *service.Service) error {
 	if e.cfg.RedisURL == "" {
 		return nil
 	}
-	client, err := redisconn.Open(e.cfg.RedisURL)
+	client, err := redisconn.Open(e.cfg.RedisURL, e.tel)
 	if err != nil {
 		return err
 	}
 	s.CloseAtEnd(client)
 	e.redis = client
-	return redisconn.Observe(client, e.tel)
+	return nil
 }
 
 func (e *edgeServer) dial(s *service.Service) (edge.Connections, error) {

@@ -20,9 +20,10 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Open makes a client whose calls end with their context and are not retried. The error of a bad URL does not repeat the URL,
-// which may hold a password.
-func Open(address string) (*redis.Client, error) {
+// Open makes a client whose calls end with their context and are not retried. It measures the client's connections and, with
+// tracing, makes spans of its commands: by name, without keys and values, and only inside a recorded span. The error of a bad URL
+// does not repeat the URL, which may hold a password.
+func Open(address string, tel *telemetry.Telemetry) (*redis.Client, error) {
 	opts, err := parse(address)
 	if err != nil {
 		return nil, err
@@ -30,10 +31,14 @@ func Open(address string) (*redis.Client, error) {
 	opts.MaxRetries = -1
 	opts.DialerRetries = 1
 	opts.ContextTimeoutEnabled = true
-	opts.PipelinePoolSize = -1 // Pipelines use the pool of which Observe tells.
+	opts.PipelinePoolSize = -1 // Pipelines use the pool that observe measures.
 	// NewClient would look the host up, which takes many seconds when DNS is down.
 	opts.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return redis.NewClient(opts), nil
+	client := redis.NewClient(opts)
+	if err := observe(client, tel); err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	return client, nil
 }
 
 // errURL does not wrap the cause, which quotes parts of the URL.
@@ -57,9 +62,7 @@ func Check(address string) error {
 	return err
 }
 
-// Observe measures the client's connections and, with tracing, makes spans of its commands: by name, without keys and values,
-// and only inside a recorded span.
-func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
+func observe(client *redis.Client, tel *telemetry.Telemetry) error {
 	err := telemetry.Pool(tel.Meters, "redis", "redis", func(context.Context) telemetry.PoolState {
 		s := client.PoolStats()
 		return telemetry.PoolState{

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/pkg/testenv"
 )
@@ -27,7 +28,7 @@ func TestABadURLIsNotRepeated(t *testing.T) {
 		"redis://:s3cr%ztpassword@redis:6379", "http://:s3cret@redis", "redis://:s3cret@redis:6379/x",
 		"redis://:s3cr/et@redis:6379", "redis://:s3cr#et@redis", "redis://:12/s3cr@redis:6379",
 	} {
-		_, err := redisconn.Open(address)
+		_, err := redisconn.Open(address, telemetry.Discard())
 		require.Error(t, err, address)
 		require.NotContains(t, err.Error(), "s3cr")
 		require.Equal(t, err, redisconn.Check(address))
@@ -47,7 +48,7 @@ func TestAClientIsMadeWithoutConnectingOrAskingDNS(t *testing.T) {
 		lookups.Add(1)
 		return nil, errors.New("DNS is down")
 	}}
-	client, err := redisconn.Open("redis://redis.example.com:6379/0")
+	client, err := redisconn.Open("redis://redis.example.com:6379/0", telemetry.Discard())
 	require.NoError(t, err)
 	require.Equal(t, 0, client.Options().MaxRetries, "the library's form of -1: none")
 	require.True(t, client.Options().ContextTimeoutEnabled)
@@ -58,10 +59,9 @@ func TestAClientIsMadeWithoutConnectingOrAskingDNS(t *testing.T) {
 
 func observedClient(t *testing.T, tel *telemetrytest.Record) *redis.Client {
 	t.Helper()
-	client, err := redisconn.Open(testenv.Require(t, testenv.RedisURL))
+	client, err := redisconn.Open(testenv.Require(t, testenv.RedisURL), tel.Telemetry)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	require.NoError(t, redisconn.Observe(client, tel.Telemetry))
 	return client
 }
 
@@ -109,7 +109,7 @@ func TestAClientMeasuresItsConnections(t *testing.T) {
 func TestAConnectionToAnotherServerIsNoted(t *testing.T) {
 	t.Parallel()
 	server := serverOf(t, "one")
-	client, err := redisconn.Open("redis://" + server.address)
+	client, err := redisconn.Open("redis://"+server.address, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	var noted atomic.Int64

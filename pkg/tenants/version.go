@@ -2,7 +2,6 @@ package tenants
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strconv"
 	"sync/atomic"
@@ -51,12 +50,9 @@ func OpenVersions(address string, tel *telemetry.Telemetry) (*VersionReader, err
 	if address == "" {
 		return r, nil
 	}
-	client, err := redisconn.Open(address)
+	client, err := redisconn.Open(address, tel)
 	if err != nil {
 		return nil, err
-	}
-	if err := redisconn.Observe(client, tel); err != nil {
-		return nil, errors.Join(err, client.Close())
 	}
 	redisconn.OnNewServer(client, func() { r.newServer.Store(int64(time.Since(r.opened))) })
 	r.client = client

@@ -97,7 +97,7 @@ var clients = map[string]func(t *testing.T, address string){
 	},
 	"redis": func(t *testing.T, address string) {
 		t.Helper()
-		client, err := redisconn.Open("rediss://" + address)
+		client, err := redisconn.Open("rediss://"+address, telemetry.Discard())
 		require.NoError(t, err)
 		require.Error(t, client.Ping(t.Context()).Err())
 	},

@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/pkg/testenv"
@@ -66,7 +67,7 @@ func TestARequestThatWasCountedHasTheHeadersOfTheLimitEvenIfItsKeyCannotBeLooked
 // A request may share the first look-up of its key, and Redis may be set back to the version of that look-up.
 func TestANewKeyThatIsRevokedDuringItsLookUpIsRefusedAlsoByAnotherRedis(t *testing.T) {
 	t.Parallel()
-	client, err := redisconn.Open(testenv.Require(t, testenv.RedisURL))
+	client, err := redisconn.Open(testenv.Require(t, testenv.RedisURL), telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	tenant := uuid.NewString()

@@ -20,13 +20,14 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func client(t testing.TB) *redis.Client {
 	t.Helper()
-	c, err := redisconn.Open(testenv.Require(t, testenv.RedisURL))
+	c, err := redisconn.Open(testenv.Require(t, testenv.RedisURL), telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -102,7 +103,7 @@ func TestWithoutRedisEachInstanceLimits(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
-	c, err := redisconn.Open("redis://" + listener.Addr().String())
+	c, err := redisconn.Open("redis://"+listener.Addr().String(), telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	const requests, budget = 200, 50 * time.Millisecond
@@ -135,7 +136,7 @@ func (w *wire) client(t *testing.T) *redis.Client {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go w.serve(t.Context(), listener, opts.Addr)
-	c, err := redisconn.Open("redis://" + listener.Addr().String())
+	c, err := redisconn.Open("redis://"+listener.Addr().String(), telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -5,7 +5,6 @@ package versions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -54,12 +53,9 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 		return nil, fmt.Errorf("metric of versions: %w", err)
 	}
 	unpublished.Add(context.Background(), 0) // So the series exists, with 0, before the first unpublished version.
-	client, err := redisconn.Open(url)
+	client, err := redisconn.Open(url, tel)
 	if err != nil {
 		return nil, err
-	}
-	if err := redisconn.Observe(client, tel); err != nil {
-		return nil, errors.Join(err, client.Close())
 	}
 	return &Publisher{client: client, log: tel.Logger, budget: budget, lease: lease, unpublished: unpublished}, nil
 }
