@@ -1,10 +1,10 @@
 // Package offboarding erases tenants whose grace period is over, and proves it.
 //
 // A tenant is disabled when the off-boarding is requested. The erasure begins when the grace period is over by the retention clock
-// and nothing of the tenant is in flight anywhere. First all services count, then all erase, the tenant's own settings last, and then
-// all count again until nothing is found. Every step is recorded before the next begins and may be repeated, so any instance continues after a
-// crash, and two may work at once. Rows can come back from a restored database or from Kafka. So every erased tenant is counted
-// again each hour, for ever, and what came back is erased again.
+// and nothing of the tenant is in flight anywhere. First all services count, then all erase, the tenant's own settings last, and
+// then all count again until nothing is found. Every step is recorded before the next begins and may be repeated, so any instance
+// continues after a crash, and two may work at once. Rows can come back from a restored database or from Kafka. So every erased
+// tenant is counted again each hour, for ever, and what came back is erased again.
 package offboarding
 
 import (

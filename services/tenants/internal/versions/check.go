@@ -107,7 +107,8 @@ func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error
 }
 
 // skipPast skips past versions in Redis that are later than those of the database, and deletes versions that are impossible. The
-// next check publishes those of the database. Here they may be out of date already, and would hide a change that was published since.
+// next check publishes those of the database. Here they may be out of date already, and would hide a change that was published
+// since.
 func (c *checker) skipPast(ctx context.Context, ahead []store.TenantVersion) error {
 	if len(ahead) == 0 {
 		return nil
