@@ -122,19 +122,20 @@ func (s *leaseSession) wait(ctx context.Context) error {
 	}
 	waiting, stop := context.WithTimeout(ctx, interval)
 	defer stop()
-	released := make(chan error, 1)
+	var broken error
+	released := make(chan struct{})
 	go func() {
-		_, err := s.conn.WaitForNotification(waiting)
-		released <- err
+		defer close(released)
+		_, broken = s.conn.WaitForNotification(waiting)
 	}()
 	select {
 	case number := <-s.ended:
 		stop()
 		<-released // The connection is used by one goroutine at a time.
 		return s.release(ctx, number)
-	case err := <-released:
-		if err != nil && waiting.Err() == nil {
-			return fmt.Errorf("wait for leases: %w", err)
+	case <-released:
+		if broken != nil && waiting.Err() == nil {
+			return fmt.Errorf("wait for leases: %w", broken)
 		}
 		return nil
 	}

@@ -199,7 +199,7 @@ func TestTheServerEndsALockSessionThatIsNotUsed(t *testing.T) {
 	require.ErrorContains(t, err, "idle-session timeout")
 }
 
-// A process that releases a lease notifies the others, and each of them then looks for free tasks, although its interval is not over.
+// A process that releases a lease notifies the others, and each of them then looks for free tasks before its interval is over.
 func TestAReleaseIsNoticedAtOnce(t *testing.T) {
 	t.Parallel()
 	l := newLeaseholders(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
 )
 
-// BenchmarkRollOut restarts one of two instances of every program at once while orders are placed, and compares the first minute from
-// then on with the minute after it: latencies from the time at which a request was due until its event is at the receiver.
+// BenchmarkRollOut restarts one of two instances of every program at the same moment while orders are placed, and compares the minute
+// from then on with the next one: latencies from the time at which a request was due until its event is at the receiver.
 func BenchmarkRollOut(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it needs programs of their own")
@@ -28,7 +28,9 @@ func rollOut(b *testing.B, perSecond int) {
 	r := fixture.NewReceiver(b)
 	p := &platform{}
 	var tenants []tenant
-	p.Platform = fixture.DeployTwice(b, func(started *fixture.Platform) { tenants = (&platform{started}).tenants(b, r.URLs(endpoints)) })
+	p.Platform = fixture.DeployTwice(b, func(started *fixture.Platform) {
+		tenants = (&platform{started}).tenants(b, r.URLs(endpoints))
+	})
 	w := newWriter(p.acceptOrders(b), tenants)
 	var restarted, ready time.Time
 	var arrived map[string]time.Time

@@ -66,8 +66,8 @@ const (
 	MaxReplaySpan = 100_000
 )
 
-// lockReplayed locks the deliveries of a replay. It waits for locked rows, because an erasure also locks rows that stay as they are.
-// $6 is MaxReplayed and $7 is MaxReplaySpan: each query reads one row more, which shows whether there are too many.
+// lockReplayed locks the deliveries of a replay. It waits for locked rows, because an erasure also locks rows that stay as they
+// are. $6 is MaxReplayed and $7 is MaxReplaySpan: each query reads one row more, which shows whether there are too many.
 const lockReplayed = `
 WITH scanned AS MATERIALIZED (
   SELECT c.event_id FROM deliveries c
