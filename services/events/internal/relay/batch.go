@@ -84,7 +84,9 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 	}
 	for i := range r.windows {
 		r.windows[i].advance(b.readings[i], b.published[i])
-		r.windows[i].publishedUpTo(b.watermark.Add(r.clockOffsetOf(b.readings[i].server)))
+		if len(r.windows[i].formerClocks) == 0 { // Otherwise rows that are left may have times of another clock.
+			r.windows[i].publishedUpTo(b.watermark.Add(r.clockOffsetOf(b.readings[i].server)))
+		}
 	}
 	r.metrics.observe(r.clock.now(), b, true, r.clockOffsetOf)
 	return b.outcome(), nil
@@ -276,10 +278,12 @@ func (r *Relay) relayTime(source int, read reading) func(row) time.Time {
 		at := of.recordedAt.Add(-present.value())
 		for _, former := range slices.Backward(formerClocks) {
 			outside := at.Before(former.last.asked.Add(-uncertainty)) || at.After(read.answered.Add(uncertainty))
-			if !outside && !former.hasDated(of) {
-				break
-			}
-			at = former.relayTime(of)
+			switch {
+			case outside || former.hasDated(of):
+				at = former.relayTime(of)
+			case former.last.server != nil:
+				return at
+			} // Without a last reading, it does not show that the row is not of one before it.
 		}
 		return at
 	}

@@ -67,6 +67,30 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsBack(t *testing.T) {
 	require.Equal(t, want, f.published.subjects(t))
 }
 
+func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsForwards(t *testing.T) {
+	t.Parallel()
+	const size = 3
+	f := setup(t, Config{BatchSize: size}, telemetry.Discard())
+	setClocks := func(ahead string) {
+		for source := range f.sources {
+			f.setClock(t, source, ahead)
+		}
+	}
+	setClocks("0")
+	f.publish(t)
+	f.publish(t)
+	var want []string
+	for range 3 * size {
+		want = append(want, f.addEvent(t, 0))
+	}
+	want = append(want, f.addEvent(t, 1)) // It was requested when all others had been answered.
+	setClocks("10 minutes")
+	for range 3 * size {
+		f.publish(t)
+	}
+	require.Equal(t, want, f.published.subjects(t))
+}
+
 // Both sources are on one server, whose clock steps back.
 func TestAFullBatchOfTheSecondSourceWaitsAfterAClockStepsBack(t *testing.T) {
 	t.Parallel()

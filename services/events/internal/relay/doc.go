@@ -38,8 +38,11 @@
 //
 // After a step or a fail-over, the former clock still converts what it has dated: the rows whose ids were handed out before its
 // last reading, and those that the present clock would date before that reading or after the present one. Two changes of different
-// servers can only be inverted if one of them was recorded between these two readings, and the step is shorter than the time
-// between them, or if another process begins to lead before they are published, because it does not know the former clock.
+// servers can only be inverted
+//
+//   - if one of them was recorded between these two readings, and the step is shorter than the time between them;
+//   - if a relay does not know the former clock, because it began to lead or to publish everything again after the step;
+//   - if more rows wait than a batch has, and the clock of the new server is behind that of the former one.
 //
 // # Nothing is lost
 //

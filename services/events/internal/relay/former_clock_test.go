@@ -47,6 +47,13 @@ func TestARowIsConvertedByTheClockThatRecordedIt(t *testing.T) {
 			[]clockReading{{at: 8 * s, newest: 1}, {at: now, ahead: s, newest: 2}},
 			recordedRow{id: 1, at: 7900 * ms},
 		},
+		"the clock stepped forwards, and then a little after a slow reading": {
+			[]clockReading{
+				{at: 7 * s, newest: 1}, {at: 8 * s, ahead: 60 * s, newest: 1}, {at: 8100 * ms, took: 4 * s, ahead: 60 * s, newest: 1},
+				{at: now, ahead: 61 * s, newest: 2},
+			},
+			recordedRow{id: 1, at: 6900 * ms},
+		},
 		"the clock stepped back, and the row is older than the step is long": {
 			[]clockReading{{at: 8 * s, newest: 1}, {at: now, ahead: -1500 * ms, newest: 2}},
 			recordedRow{id: 1, at: 7900 * ms},
