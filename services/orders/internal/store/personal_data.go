@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,9 @@ const (
   UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND id = ANY($3)
   UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND personal_link_id = ANY($4)
 ) of_person ORDER BY id LIMIT $5`
+
+	selectWithMessages = `SELECT DISTINCT order_id::text FROM order_messages
+WHERE tenant_id = $1 AND order_id = ANY($2) AND body_sealed IS NOT NULL`
 
 	// The name of a client of the tenant is erased too: the client may be the person.
 	eraseMessages = `UPDATE order_messages SET body_sealed = NULL, body_bytes = 0,
@@ -58,13 +62,18 @@ func (s *Store) PersonOrders(ctx context.Context, p PersonFilter, limit int) ([]
 
 // ErasePersonalData erases the orders with their messages, in one transaction with events and audit, and returns the records
 // after it. Orders that the tenant does not have are skipped. decide returns the change of each locked order, or refuses all of
-// them with an error. For a change that is nil, only messages are erased: a call that is repeated would add to the audit each time.
+// them with an error. For a change that is nil, only messages are erased. An order of which nothing is erased gets no audit, because a
+// pending erasure is repeated.
 func (s *Store) ErasePersonalData(
 	ctx context.Context, a rules.Audit, ids []string, decide func(current []*rules.Current) ([]*rules.Change, error),
 ) (records []*ordersv1.Order, err error) {
 	var locked []*rules.Current
+	var withMessages []string
 	err = postgres.ReadThenWrite(ctx, s.pool,
-		func(b *pgx.Batch) { postgres.QueueSelect(b, &locked, s.scanCurrent, lockOrders, a.TenantID, ids) },
+		func(b *pgx.Batch) {
+			postgres.QueueSelect(b, &locked, s.scanCurrent, lockOrders, a.TenantID, ids)
+			postgres.QueueSelect(b, &withMessages, pgx.RowTo[string], selectWithMessages, a.TenantID, ids)
+		},
 		func() (func(b *pgx.Batch), error) {
 			changes, err := decide(locked)
 			if err != nil {
@@ -78,7 +87,7 @@ func (s *Store) ErasePersonalData(
 				}
 				records = append(records, record)
 			}
-			return s.queueErasure(ctx, a, locked, changes)
+			return s.queueErasure(ctx, a, locked, changes, withMessages)
 		})
 	if err != nil {
 		return nil, fmt.Errorf("erase personal data: %w", err)
@@ -88,7 +97,7 @@ func (s *Store) ErasePersonalData(
 
 // queueErasure erases the messages first, because an order does not change after its event.
 func (s *Store) queueErasure(
-	ctx context.Context, a rules.Audit, locked []*rules.Current, changes []*rules.Change,
+	ctx context.Context, a rules.Audit, locked []*rules.Current, changes []*rules.Change, withMessages []string,
 ) (func(b *pgx.Batch), error) {
 	var ids []string
 	var writes []func(b *pgx.Batch)
@@ -97,6 +106,9 @@ func (s *Store) queueErasure(
 		audit.OrderID = locked[i].Record.GetId()
 		ids = append(ids, audit.OrderID)
 		if change == nil {
+			if record := locked[i].Record; slices.Contains(withMessages, audit.OrderID) {
+				writes = append(writes, func(b *pgx.Batch) { QueueAudit(b, audit, record, record) })
+			}
 			continue
 		}
 		write, err := s.queueChange(ctx, 0, locked[i], change, func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
