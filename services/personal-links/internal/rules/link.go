@@ -3,6 +3,7 @@ package rules
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -196,7 +197,7 @@ func (l *Link) Erase(erasedURL string, now time.Time) (event string, changed boo
 			return "", false, err
 		}
 		event, changed = EventCancelled, true
-	} else if named || r.GetClaimUrl() != erasedURL {
+	} else if named || !strings.HasSuffix(r.GetClaimUrl(), "/erased") { // 1.0.0 may have put two slashes before it.
 		// The API has no event for this change. It is seen by updatedSince.
 		l.touch(now)
 		changed = true

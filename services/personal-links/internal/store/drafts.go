@@ -149,7 +149,8 @@ func (s *Store) DeleteDraft(ctx context.Context, tokenHash, nonceHash []byte) er
 	return err
 }
 
-// DeleteExpiredDrafts deletes up to limit drafts that expired longer ago than lag by the database's clock, and returns how many.
+// DeleteExpiredDrafts deletes up to limit drafts that expired longer ago than lag by the database's clock, or expire later than
+// latestExpiry by more than lag, and returns how many.
 func (s *Store) DeleteExpiredDrafts(ctx context.Context, lag time.Duration, limit int) (int, error) {
 	return postgres.Exec(ctx, s.pool, "delete expired drafts", deleteExpired, lag, limit)
 }

@@ -27,7 +27,8 @@ type BrandPictureKind int32
 const (
 	BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED BrandPictureKind = 0
 	// At the top: at least 1600 pixels wide, with a ratio between 4:3 and 3:1. It gets smaller renditions, which are JPEGs: what is
-	// transparent becomes white. If the same picture is also a gift's image, both share the renditions of the first upload.
+	// transparent becomes white. If the same picture is also a gift's image, both have the renditions of both uploads; of one width,
+	// that of the first.
 	BrandPictureKind_BRAND_PICTURE_KIND_HERO BrandPictureKind = 1
 	// The sender of the note, in a circle: at least 320 pixels wide and high, with a ratio between 4:5 and 5:4.
 	BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT BrandPictureKind = 2

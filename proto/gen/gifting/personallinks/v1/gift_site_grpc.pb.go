@@ -41,7 +41,7 @@ type GiftSiteServiceClient interface {
 	GetClaimPage(ctx context.Context, in *GetClaimPageRequest, opts ...grpc.CallOption) (*GetClaimPageResponse, error)
 	// Claims the gift. A link places exactly one order, even if requests repeat or processes crash.
 	// invalid_request names errors of `productId`, `variations` and `recipient.…`. After out_of_stock,
-	// product_not_available, not_deliverable_to_country and invalid_variations the link stays open, so the
+	// product_not_in_campaign, product_not_available, not_deliverable_to_country and invalid_variations the link stays open, so the
 	// player can choose again. The response has the page's new state. If the link is no longer open, the call
 	// only returns its state.
 	ClaimLink(ctx context.Context, in *ClaimLinkRequest, opts ...grpc.CallOption) (*ClaimLinkResponse, error)
@@ -180,7 +180,7 @@ type GiftSiteServiceServer interface {
 	GetClaimPage(context.Context, *GetClaimPageRequest) (*GetClaimPageResponse, error)
 	// Claims the gift. A link places exactly one order, even if requests repeat or processes crash.
 	// invalid_request names errors of `productId`, `variations` and `recipient.…`. After out_of_stock,
-	// product_not_available, not_deliverable_to_country and invalid_variations the link stays open, so the
+	// product_not_in_campaign, product_not_available, not_deliverable_to_country and invalid_variations the link stays open, so the
 	// player can choose again. The response has the page's new state. If the link is no longer open, the call
 	// only returns its state.
 	ClaimLink(context.Context, *ClaimLinkRequest) (*ClaimLinkResponse, error)
