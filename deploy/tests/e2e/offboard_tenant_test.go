@@ -116,6 +116,15 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 
 	gone := &leaving{tenant: tenant, other: other, rows: s.rowsOf(t, other)}
 	require.NotEmpty(t, gone.rows)
+	// What is in flight would delay the erasure by an hour.
+	for _, database := range []string{"orders", "links"} {
+		db := s.connect(t, database)
+		require.Eventually(t, func() bool {
+			var waiting int
+			err := db.QueryRow(t.Context(), `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL`, tenant).Scan(&waiting)
+			return err == nil && waiting == 0
+		}, erasedSoon, 100*time.Millisecond, database)
+	}
 	// The shortest grace period is a day.
 	_, err = s.connect(t, "tenants").Exec(t.Context(),
 		`UPDATE offboardings SET erase_after = now() - interval '1 minute' WHERE tenant_id = $1`, tenant)

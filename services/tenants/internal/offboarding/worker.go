@@ -22,6 +22,8 @@ const (
 	// lease is longer than an attempt usually takes, also of a large tenant. Two workers at once do no harm.
 	lease = 30 * time.Minute
 	batch = 100
+	// releaseTimeout bounds the release of one off-boarding, also while the service stops.
+	releaseTimeout = 5 * time.Second
 	// maxPasses over all services, until one finds nothing: what one service writes late may reach the next.
 	maxPasses = 5
 )
@@ -54,7 +56,9 @@ func (w *Worker) Work(ctx context.Context, lag time.Duration) error {
 				errs, after = append(errs, fmt.Errorf("off-board tenant %s: %w", o.ID, err)), Interval
 			}
 			// Also if ctx has ended: another instance must not wait for the lease.
-			errs = append(errs, w.deps.Store.TryAgain(context.WithoutCancel(ctx), o.ID, after))
+			within, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+			errs = append(errs, w.deps.Store.TryAgain(within, o.ID, after))
+			cancel()
 		}
 		if len(taken) < batch {
 			return errors.Join(errs...)
