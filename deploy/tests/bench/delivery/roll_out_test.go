@@ -11,8 +11,8 @@ import (
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
 )
 
-// BenchmarkRollOut restarts one of two instances of every program at the same moment while orders are placed, and compares the minute
-// from then on with the next one: latencies from the time at which a request was due until its event is at the receiver.
+// BenchmarkRollOut restarts one of two instances of every program at the same moment while orders are placed, and compares the
+// minute from then on with the next one: latencies from the time at which a request was due until its event is at the receiver.
 func BenchmarkRollOut(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it needs programs of their own")
