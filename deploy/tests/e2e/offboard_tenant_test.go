@@ -121,7 +121,8 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 		db := s.connect(t, database)
 		require.Eventually(t, func() bool {
 			var waiting int
-			err := db.QueryRow(t.Context(), `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL`, tenant).Scan(&waiting)
+			err := db.QueryRow(t.Context(),
+				`SELECT count(*) FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL`, tenant).Scan(&waiting)
 			return err == nil && waiting == 0
 		}, erasedSoon, 100*time.Millisecond, database)
 	}

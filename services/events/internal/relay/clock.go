@@ -64,8 +64,8 @@ type formerClock struct {
 func (f formerClock) relayTime(of row) time.Time { return of.recordedAt.Add(-f.offset) }
 
 // hasDated reports whether the id of a row was handed out before the last reading of this clock. A server that lost transactions
-// hands out ids again. The time shows that such a row is none of this clock's, unless the next clock is behind by more than the time
-// between.
+// hands out ids again. The time shows that such a row is none of this clock's, unless the next clock is behind by more than the
+// time between.
 func (f formerClock) hasDated(of row) bool {
 	return of.id <= f.last.newest && !f.relayTime(of).After(f.last.answered)
 }

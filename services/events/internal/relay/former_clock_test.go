@@ -49,7 +49,9 @@ func TestARowIsConvertedByTheClockThatRecordedIt(t *testing.T) {
 		},
 		"the clock stepped forwards, and then a little after a slow reading": {
 			[]clockReading{
-				{at: 7 * s, newest: 1}, {at: 8 * s, ahead: 60 * s, newest: 1}, {at: 8100 * ms, took: 4 * s, ahead: 60 * s, newest: 1},
+				{at: 7 * s, newest: 1},
+				{at: 8 * s, ahead: 60 * s, newest: 1},
+				{at: 8100 * ms, took: 4 * s, ahead: 60 * s, newest: 1},
 				{at: now, ahead: 61 * s, newest: 2},
 			},
 			recordedRow{id: 1, at: 6900 * ms},

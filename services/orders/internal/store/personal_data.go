@@ -62,8 +62,8 @@ func (s *Store) PersonOrders(ctx context.Context, p PersonFilter, limit int) ([]
 
 // ErasePersonalData erases the orders with their messages, in one transaction with events and audit, and returns the records
 // after it. Orders that the tenant does not have are skipped. decide returns the change of each locked order, or refuses all of
-// them with an error. For a change that is nil, only messages are erased. An order of which nothing is erased gets no audit, because a
-// pending erasure is repeated.
+// them with an error. For a change that is nil, only messages are erased. An order of which nothing is erased gets no audit,
+// because a pending erasure is repeated.
 func (s *Store) ErasePersonalData(
 	ctx context.Context, a rules.Audit, ids []string, decide func(current []*rules.Current) ([]*rules.Change, error),
 ) (records []*ordersv1.Order, err error) {
