@@ -17,10 +17,10 @@ const (
 	// for which a task waits when its process crashes; that of one that ends in order is taken at once.
 	balanceInterval = 500 * time.Millisecond
 	// aloneInterval is the same while no other process takes part. One that joins waits at most this long for its share to be freed.
-	aloneInterval = time.Second
+	aloneInterval = 1500 * time.Millisecond
 	// leaseTimeout is when the server releases the leases of a process that no longer uses its session, such as one on a host that
 	// vanished. The process itself gives up its session earlier: after aloneInterval and CheckTimeout.
-	leaseTimeout = 3500 * time.Millisecond
+	leaseTimeout = 4 * time.Second
 	// remindInterval is how often a process that cannot take part says so.
 	remindInterval = time.Minute
 )
