@@ -46,15 +46,10 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsBack(t *testing.T) {
 	t.Parallel()
 	const size = 3
 	f := setup(t, Config{BatchSize: size}, telemetry.Discard())
-	setClocks := func(ahead string) {
-		for source := range f.sources {
-			f.setClock(t, source, ahead)
-		}
-	}
-	setClocks("10 minutes")
+	f.setClocks(t, "10 minutes")
 	f.publish(t)
 	f.publish(t)
-	setClocks("0")
+	f.setClocks(t, "0")
 	f.publish(t)
 	var want []string
 	for range 2 * size {
@@ -71,12 +66,7 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsForwards(t *testing.T)
 	t.Parallel()
 	const size = 3
 	f := setup(t, Config{BatchSize: size}, telemetry.Discard())
-	setClocks := func(ahead string) {
-		for source := range f.sources {
-			f.setClock(t, source, ahead)
-		}
-	}
-	setClocks("0")
+	f.setClocks(t, "0")
 	f.publish(t)
 	f.publish(t)
 	var want []string
@@ -84,7 +74,7 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsForwards(t *testing.T)
 		want = append(want, f.addEvent(t, 0))
 	}
 	want = append(want, f.addEvent(t, 1)) // It was requested when all others had been answered.
-	setClocks("10 minutes")
+	f.setClocks(t, "10 minutes")
 	for range 3 * size {
 		f.publish(t)
 	}
@@ -96,8 +86,7 @@ func TestAFullBatchOfTheSecondSourceWaitsAfterAClockStepsBack(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{BatchSize: 3}, telemetry.Discard())
 	for _, ahead := range []string{"10 minutes", "0"} {
-		f.setClock(t, 0, ahead)
-		f.setClock(t, 1, ahead)
+		f.setClocks(t, ahead)
 		f.publish(t)
 		f.publish(t)
 	}
@@ -135,6 +124,14 @@ func TestAFullBatchWaitsForTheRowsItLeavesOfALongTransaction(t *testing.T) {
 		f.publish(t)
 	}
 	require.Equal(t, want, f.published.subjects(t))
+}
+
+// setClocks puts the clocks of all sources ahead.
+func (f *fixture) setClocks(t *testing.T, ahead string) {
+	t.Helper()
+	for source := range f.sources {
+		f.setClock(t, source, ahead)
+	}
 }
 
 // setClock puts the clock of a source ahead. The relay and the outbox of the source then use it.
