@@ -652,8 +652,8 @@ jdk:
 php-and-ruby:
 	@php -r 'exit((include "GuzzleHttp/autoload.php") ? 0 : 1);' >/dev/null 2>&1 && command -v ruby >/dev/null || $(call INSTALL,PHP with Guzzle and Ruby,php-cli php-curl php-guzzlehttp-guzzle ruby)
 
-# It compiles and runs the verifier and the client in C#, which use only what .NET has too. Of the
-# libraries, one stands for all. Newtonsoft.Json needs System.Data.
+# It compiles and runs the verifier and the client in C#, which use only what .NET has too. All libraries are installed together, so
+# the check looks for one of them. System.Data is for Newtonsoft.Json.
 .PHONY: mono
 mono:
 	@command -v mcs >/dev/null && command -v mono >/dev/null && gacutil -l System.ComponentModel.DataAnnotations | grep '^System' >/dev/null || \

@@ -61,7 +61,7 @@ func TestPublish(t *testing.T) {
 	t.Run("a message whose time is hours ahead of the broker's is refused and not written", func(t *testing.T) {
 		cfg, topic := setup(t, 1)
 		if testenv.Lookup(testenv.KafkaKind) != "apache" {
-			t.Skip("only Apache Kafka refuses it")
+			t.Skip("the embedded broker takes any time") // With Java and Maven, as in the workflow, Apache Kafka runs instead.
 		}
 		p := newProducer(t, cfg, topic)
 		msgs := numbered(1, 1)
