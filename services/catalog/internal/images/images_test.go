@@ -137,18 +137,19 @@ func TestAProcessThatStoresFiles(t *testing.T) {
 func TestS3BehindAPrivateAuthority(t *testing.T) {
 	t.Parallel()
 	trusted, others := t.TempDir(), t.TempDir()
-	address := storeOverTLS(t, newAuthority(t, trusted))
+	signer := newAuthority(t, trusted)
 	newAuthority(t, others)
-	for name, tc := range map[string]struct{ address, folders, refused string }{
-		"in a folder beside that of the image": {address, others + ":" + trusted, ""},
-		"not among the authorities":            {address, others, "certificate signed by unknown authority"},
+	for name, tc := range map[string]struct{ parameters, folders, refused string }{
+		"in a folder beside that of the image": {"", others + ":" + trusted, ""},
+		"not among the authorities":            {"", others, "certificate signed by unknown authority"},
 		// The server does not know checksums behind the content.
-		"that changes files": {address + "&request_checksum_calculation=when_supported", trusted, "the store changed the file"},
+		"that changes files": {"&request_checksum_calculation=when_supported", trusted, "the store changed the file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			address := storeOverTLS(t, signer) + tc.parameters // Of its own: the processes store files of the same names.
 			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAProcessThatStoresFiles$")
-			command.Env = append(os.Environ(), storeVariable+"="+tc.address, "SSL_CERT_DIR="+tc.folders, "SSL_CERT_FILE=/none",
+			command.Env = append(os.Environ(), storeVariable+"="+address, "SSL_CERT_DIR="+tc.folders, "SSL_CERT_FILE=/none",
 				"AWS_CA_BUNDLE=", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret")
 			output, err := command.CombinedOutput()
 			require.Equal(t, tc.refused == "", err == nil, string(output))
