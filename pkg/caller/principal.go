@@ -5,9 +5,11 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -23,6 +25,10 @@ type Principal struct {
 	BrandIDs  []string
 	// TenantVersion is the version of the tenant's settings the edge saw with this request.
 	TenantVersion int64
+	// Cell is the letter of the cell that holds the tenant's records.
+	Cell string
+	// Moving means that the tenant is about to change its cell: the next request must not use a copy of the principal.
+	Moving bool
 }
 
 // Reaches reports whether the key may see records of the brand.
@@ -67,7 +73,17 @@ func FromProto(p *commonv1.Principal) Principal {
 		AllBrands:     p.GetAllBrands(),
 		BrandIDs:      p.GetBrandIds(),
 		TenantVersion: p.GetTenantVersion(),
+		Cell:          cmp.Or(p.GetCell(), identity.HomeCell),
+		Moving:        p.GetMoving(),
 	}
+}
+
+// wireCell leaves out the first cell, which the services of version 1.0 do not know as such.
+func wireCell(letter string) string {
+	if letter == identity.HomeCell {
+		return ""
+	}
+	return letter
 }
 
 // Proto is the wire form.
@@ -80,5 +96,7 @@ func (p Principal) Proto() *commonv1.Principal {
 		AllBrands:     p.AllBrands,
 		BrandIds:      p.BrandIDs,
 		TenantVersion: p.TenantVersion,
+		Cell:          wireCell(p.Cell),
+		Moving:        p.Moving,
 	}
 }

@@ -6,6 +6,7 @@
 package identity
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -39,9 +40,27 @@ const (
 	Operator Name = "operator"
 )
 
-// Cell is the letter of this installation among those that share tenants. Claim tokens and order references, which live for ever,
-// have it, so that their record can be found after its tenant has moved to another cell.
-const Cell = "a"
+// HomeCell is the letter of the first cell: the one installation of services that hold records of tenants, or the first of several.
+const HomeCell = "a"
+
+// Cell says in which cell a service is. Claim tokens and order references, which live for ever, begin with the letter of the cell in
+// which they were made.
+type Cell struct {
+	Letter string `env:"CELL" envDefault:"a" doc:"Letter of the cell of this service, from a to z. The programs of one cell have the same, and those of another one a different letter."`
+}
+
+var errCell = errors.New("is not one letter from a to z")
+
+// String is the letter; without one, it is that of the first cell.
+func (c Cell) String() string { return cmp.Or(c.Letter, HomeCell) }
+
+// Validate implements the check of package settings.
+func (c Cell) Validate() error {
+	if letter := c.String(); len(letter) != 1 || letter[0] < 'a' || letter[0] > 'z' {
+		return settings.Invalid("CELL", errCell)
+	}
+	return nil
+}
 
 // Programs lists the names of the platform's own programs.
 func Programs() []Name {

@@ -39,6 +39,7 @@ import (
 // Config of the service.
 type Config struct {
 	RPC         rpc.Config
+	Cell        identity.Cell
 	Database    postgres.Config
 	Telemetry   telemetry.Config
 	Environment apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; only sandbox has the operations below /sandbox."`
@@ -125,7 +126,7 @@ func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ri
 		Store: orders, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)), Catalog: catalog,
 		Reservations: reconciler, Clock: time.Now,
 	}
-	serving := server.Config{Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox}
+	serving := server.Config{Cell: cfg.Cell, Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox}
 	var srv *server.Server
 	if serving.Sandbox {
 		srv = sandboxServer(s, deps, serving)

@@ -41,6 +41,7 @@ import (
 // Config of the service.
 type Config struct {
 	RPC       rpc.Config
+	Cell      identity.Cell
 	Database  postgres.Config
 	Telemetry telemetry.Config
 
@@ -139,7 +140,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring, events *seal.Even
 		Store: links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)),
 		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: saga, Orders: orders, Clock: time.Now,
 		WakeAuto: steps.Wake,
-	}, server.Config{ClaimURL: cfg.ClaimURL, Sandbox: cfg.Environment == apikey.Sandbox})
+	}, server.Config{Cell: cfg.Cell, ClaimURL: cfg.ClaimURL, Sandbox: cfg.Environment == apikey.Sandbox})
 	if cfg.Environment == apikey.Sandbox {
 		linksv1.RegisterSandboxPersonalLinksServiceServer(s.Server, srv)
 		auto := &autoclaim.Worker{Store: links, Claims: srv, Clock: time.Now, Log: s.Telemetry.Logger, Wake: s.Waker.Wake}

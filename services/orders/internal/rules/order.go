@@ -55,12 +55,12 @@ type Placement struct {
 }
 
 // NewOrder builds the order, the same way for every channel.
-func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
+func (p Placement) NewOrder(now time.Time, hours *OpeningHours, cell identity.Cell) *NewOrder {
 	req := p.Request
 	item, budget := p.item()
 	record := &ordersv1.Order{
 		Id:                         p.OrderID,
-		Reference:                  NewReference(),
+		Reference:                  NewReference(cell),
 		ExternalOrderId:            fields.Optional(&req.ExternalOrderId),
 		Source:                     p.Source,
 		BrandId:                    p.BrandID,
@@ -133,9 +133,9 @@ const referenceBytes = 8
 
 // NewReference makes the reference a person quotes, such as GA-7K3M9-Q2XW4, with the letter of the cell. It is random, so it does
 // not reveal the number of orders. A unique index finds collisions.
-func NewReference() string {
+func NewReference(cell identity.Cell) string {
 	raw := make([]byte, referenceBytes)
 	_, _ = rand.Read(raw) // It never fails.
 	text := referenceAlphabet.EncodeToString(raw)
-	return "G" + strings.ToUpper(identity.Cell) + "-" + text[:5] + "-" + text[5:10]
+	return "G" + strings.ToUpper(cell.String()) + "-" + text[:5] + "-" + text[5:10]
 }

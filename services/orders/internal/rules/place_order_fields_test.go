@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/fields/fieldstest"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/restjson"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -93,7 +94,7 @@ func TestBlankTextsAreNotStored(t *testing.T) {
 	require.Empty(t, errorsOf(r))
 	hours, err := rules.ParseOpeningHours("Mon-Fri 09:00-17:00", "UTC")
 	require.NoError(t, err)
-	order := rules.Placement{Request: r}.NewOrder(corrected, hours)
+	order := rules.Placement{Request: r}.NewOrder(corrected, hours, identity.Cell{Letter: "a"})
 	require.Nil(t, order.Record.ExternalActionRef)
 	require.Equal(t, rules.Details{
 		Client:    rules.Client{Name: "Ann"},

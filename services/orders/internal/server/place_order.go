@@ -141,7 +141,7 @@ func (s *Server) reserve(ctx context.Context, placement rules.Placement, key []b
 		}
 		placement.OrderID = reserved.GetOrderId()
 	}
-	return placement.NewOrder(s.now(), s.Hours), nil
+	return placement.NewOrder(s.now(), s.Hours, s.Cell), nil
 }
 
 // returnUnit returns the unit that was reserved for an order that will not be placed.
@@ -168,7 +168,7 @@ func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*order
 		})
 		err = store.PlaceOrderError(err)
 		if errors.Is(err, store.ErrReferenceTaken) && attempt < maxReferences {
-			order.Record.Reference = rules.NewReference()
+			order.Record.Reference = rules.NewReference(s.Cell)
 			continue
 		}
 		if err == nil {

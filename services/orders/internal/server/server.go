@@ -5,6 +5,7 @@ package server
 import (
 	"time"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -41,6 +42,7 @@ type Deps struct {
 
 // Config of a server.
 type Config struct {
+	Cell identity.Cell
 	// Hours are when the service operator works.
 	Hours *rules.OpeningHours
 	// OperatorName signs what the operator's team writes.

@@ -46,6 +46,8 @@ type Sender struct {
 	BrandID  string
 	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
+	// Cell is where the links are made.
+	Cell identity.Cell
 	// Sandbox means that a recipient may ask for automatic approval and claim of its link.
 	Sandbox bool
 }
@@ -95,7 +97,7 @@ func reject(result *linksv1.PersonalLinkResult, violations []problem.Violation) 
 func (b *Batch) newLink(
 	from Sender, selection Selection, to Recipient, index int32, status linksv1.PersonalLinkStatus,
 ) NewLink {
-	token := NewToken()
+	token := NewToken(from.Cell)
 	hash, _ := HashToken(token)
 	record := &linksv1.PersonalLink{
 		Id: newID(), BrandId: from.BrandID, Status: status,
@@ -119,24 +121,23 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 const (
 	// tokenBytes of randomness cannot be guessed.
 	tokenBytes = 18
-	tokenLen   = len(identity.Cell) + tokenBytes*4/3
+	tokenLen   = len(identity.HomeCell) + tokenBytes*4/3
 )
 
-// NewToken makes the secret part of a claim URL. It begins with the letter of this installation, identity.Cell.
-func NewToken() string {
+// NewToken makes the secret part of a claim URL. It begins with the letter of the cell in which it is made.
+func NewToken(cell identity.Cell) string {
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // It never fails.
-	return identity.Cell + base64.RawURLEncoding.EncodeToString(raw)
+	return cell.String() + base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // HashToken returns the hash by which a token is looked up. A keyed or slow hash would add nothing, because there are too many
-// tokens to try. ok is false for a text that is not a token of this installation.
+// tokens to try. ok is false for a text that is not a token of any cell.
 func HashToken(token string) (hash []byte, ok bool) {
-	random, hasCell := strings.CutPrefix(token, identity.Cell)
-	if !hasCell || len(token) != tokenLen {
+	if len(token) != tokenLen || token[0] < 'a' || token[0] > 'z' {
 		return nil, false
 	}
-	if _, err := base64.RawURLEncoding.DecodeString(random); err != nil {
+	if _, err := base64.RawURLEncoding.DecodeString(token[1:]); err != nil {
 		return nil, false
 	}
 	sum := sha256.Sum256([]byte(token))

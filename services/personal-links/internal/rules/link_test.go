@@ -12,6 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/fields/fieldstest"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/testenv"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -150,8 +151,8 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
-		token := rules.NewToken()
-		require.Regexp(t, `^a[A-Za-z0-9_-]{24}$`, token, "the cell and 144 bits")
+		token := rules.NewToken(identity.Cell{Letter: "b"})
+		require.Regexp(t, `^b[A-Za-z0-9_-]{24}$`, token, "the cell and 144 bits")
 		require.False(t, seen[token])
 		seen[token] = true
 		hash, ok := rules.HashToken(token)
@@ -159,8 +160,8 @@ func TestTokens(t *testing.T) {
 		require.Len(t, hash, 32)
 		require.NotContains(t, string(hash), token)
 	}
-	token := rules.NewToken()
-	for _, other := range []string{"", "a", token[1:], "b" + token[1:], token + "A", "a+" + token[2:]} {
+	token := rules.NewToken(identity.Cell{Letter: "b"})
+	for _, other := range []string{"", "a", token[1:], "B" + token[1:], token + "A", "b+" + token[2:]} {
 		_, ok := rules.HashToken(other)
 		require.False(t, ok, other)
 	}
@@ -171,7 +172,7 @@ func TestATokenHasAtLeast128RandomBits(t *testing.T) {
 	t.Parallel()
 	var tokens []string
 	for range 1000 {
-		tokens = append(tokens, rules.NewToken())
+		tokens = append(tokens, rules.NewToken(identity.Cell{Letter: "b"}))
 	}
 	require.NotEqual(t, tokens[0], tokens[1])
 	require.GreaterOrEqual(t, testenv.EntropyBits(tokens), 128.0)

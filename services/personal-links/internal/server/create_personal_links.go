@@ -61,6 +61,7 @@ func (s *Server) prepareBatch(
 		return effect, err
 	}
 	from := rules.Sender{
+		Cell:     s.Cell,
 		TenantID: principal.TenantID, KeyID: principal.KeyID, KeyName: principal.KeyName, BrandID: brandID, ClaimURL: s.ClaimURL,
 		Sandbox: s.Sandbox,
 	}

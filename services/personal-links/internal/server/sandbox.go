@@ -115,7 +115,7 @@ func (s *Server) ClaimSandboxPersonalLink(
 	if request, keyed := idempotency.FromContext(ctx); keyed {
 		c.request = request.ReservationKey()
 	} else {
-		c.request = []byte(rules.NewToken()) // Of no other request.
+		c.request = []byte(rules.NewToken(s.Cell)) // Of no other request.
 	}
 	stored, found, err := idempotency.Replay[*sealed](ctx, s.Store.Pool())
 	if err == nil && !found {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenants"
@@ -49,6 +50,7 @@ type Deps struct {
 
 // Config of a server.
 type Config struct {
+	Cell identity.Cell
 	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
 	Sandbox  bool

@@ -89,6 +89,10 @@ type Principal struct {
 	// Latest version of the tenant's settings that the gateway has seen. A service that caches the settings
 	// must not use an older version.
 	TenantVersion int64 `protobuf:"varint,7,opt,name=tenant_version,json=tenantVersion,proto3" json:"tenant_version,omitempty"`
+	// Letter of the cell that holds the tenant's records. Empty: a.
+	Cell string `protobuf:"bytes,8,opt,name=cell,proto3" json:"cell,omitempty"`
+	// The tenant is about to change its cell: a copy of the principal must not be used for another request.
+	Moving        bool `protobuf:"varint,9,opt,name=moving,proto3" json:"moving,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,6 +174,20 @@ func (x *Principal) GetTenantVersion() int64 {
 		return x.TenantVersion
 	}
 	return 0
+}
+
+func (x *Principal) GetCell() string {
+	if x != nil {
+		return x.Cell
+	}
+	return ""
+}
+
+func (x *Principal) GetMoving() bool {
+	if x != nil {
+		return x.Moving
+	}
+	return false
 }
 
 // Violation is one invalid field of a request.
@@ -396,7 +414,7 @@ var File_gifting_common_v1_caller_proto protoreflect.FileDescriptor
 
 const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/common/v1/caller.proto\x12\x11gifting.common.v1\"\xef\x01\n" +
+	"\x1egifting/common/v1/caller.proto\x12\x11gifting.common.v1\"\x9b\x02\n" +
 	"\tPrincipal\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x15\n" +
 	"\x06key_id\x18\x02 \x01(\x05R\x05keyId\x12\x19\n" +
@@ -405,7 +423,9 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"\n" +
 	"all_brands\x18\x05 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x06 \x03(\tR\bbrandIds\x12%\n" +
-	"\x0etenant_version\x18\a \x01(\x03R\rtenantVersion\"O\n" +
+	"\x0etenant_version\x18\a \x01(\x03R\rtenantVersion\x12\x12\n" +
+	"\x04cell\x18\b \x01(\tR\x04cell\x12\x16\n" +
+	"\x06moving\x18\t \x01(\bR\x06moving\"O\n" +
 	"\tViolation\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +

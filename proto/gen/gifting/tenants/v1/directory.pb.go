@@ -83,7 +83,7 @@ const (
 	EndpointState_ENDPOINT_STATE_UNSPECIFIED EndpointState = 0
 	// Send them.
 	EndpointState_ENDPOINT_STATE_ACTIVE EndpointState = 1
-	// API access of the tenant is switched off: keep them and send them later.
+	// API access of the tenant is switched off, or the tenant changes its cell or is in another one: keep them and send them later.
 	EndpointState_ENDPOINT_STATE_PAUSED EndpointState = 2
 	// The key is revoked or has no webhook URL any more: drop them.
 	EndpointState_ENDPOINT_STATE_GONE EndpointState = 3
@@ -276,7 +276,9 @@ type GetTenantSettingsResponse struct {
 	// The tenant is being off-boarded: it can place no order, and its links cannot be claimed.
 	Offboarding bool `protobuf:"varint,5,opt,name=offboarding,proto3" json:"offboarding,omitempty"`
 	// Sorted by the id of the brand. A brand whose gift site was never put has no entry.
-	GiftSites     []*BrandGiftSite `protobuf:"bytes,6,rep,name=gift_sites,json=giftSites,proto3" json:"gift_sites,omitempty"`
+	GiftSites []*BrandGiftSite `protobuf:"bytes,6,rep,name=gift_sites,json=giftSites,proto3" json:"gift_sites,omitempty"`
+	// Letter of the cell that holds the tenant's records. Empty: a.
+	Cell          string `protobuf:"bytes,7,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -351,6 +353,13 @@ func (x *GetTenantSettingsResponse) GetGiftSites() []*BrandGiftSite {
 		return x.GiftSites
 	}
 	return nil
+}
+
+func (x *GetTenantSettingsResponse) GetCell() string {
+	if x != nil {
+		return x.Cell
+	}
+	return ""
 }
 
 // A person of the tenant's team.
@@ -437,6 +446,8 @@ type ListEndpointsRequest struct {
 	TenantIds []string `protobuf:"bytes,1,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
 	// Return EndpointSubscription.endpoint too.
 	WithEndpoints bool `protobuf:"varint,2,opt,name=with_endpoints,json=withEndpoints,proto3" json:"with_endpoints,omitempty"`
+	// Letter of the caller's cell. Empty: a. Tenants of another cell have no entries.
+	Cell          string `protobuf:"bytes,3,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -483,6 +494,13 @@ func (x *ListEndpointsRequest) GetWithEndpoints() bool {
 		return x.WithEndpoints
 	}
 	return false
+}
+
+func (x *ListEndpointsRequest) GetCell() string {
+	if x != nil {
+		return x.Cell
+	}
+	return ""
 }
 
 type ListEndpointsResponse struct {
@@ -736,8 +754,10 @@ func (x *ListChangesResponse) GetVersions() map[string]int64 {
 }
 
 type GetEndpointsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	KeyIds        []int32                `protobuf:"varint,1,rep,packed,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	KeyIds []int32                `protobuf:"varint,1,rep,packed,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
+	// Letter of the caller's cell. Empty: a.
+	Cell          string `protobuf:"bytes,2,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -777,6 +797,13 @@ func (x *GetEndpointsRequest) GetKeyIds() []int32 {
 		return x.KeyIds
 	}
 	return nil
+}
+
+func (x *GetEndpointsRequest) GetCell() string {
+	if x != nil {
+		return x.Cell
+	}
+	return ""
 }
 
 type GetEndpointsResponse struct {
@@ -938,6 +965,174 @@ func (x *Endpoint) GetBrandIds() []string {
 	return nil
 }
 
+type ListCellsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCellsRequest) Reset() {
+	*x = ListCellsRequest{}
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCellsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCellsRequest) ProtoMessage() {}
+
+func (x *ListCellsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCellsRequest.ProtoReflect.Descriptor instead.
+func (*ListCellsRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{13}
+}
+
+type ListCellsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Sorted by letter.
+	Cells         []*Cell `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCellsResponse) Reset() {
+	*x = ListCellsResponse{}
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCellsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCellsResponse) ProtoMessage() {}
+
+func (x *ListCellsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCellsResponse.ProtoReflect.Descriptor instead.
+func (*ListCellsResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListCellsResponse) GetCells() []*Cell {
+	if x != nil {
+		return x.Cells
+	}
+	return nil
+}
+
+// Cell is an installation of the services that hold records of tenants. The first one, a, is found by the settings of the programs.
+type Cell struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One lower-case letter.
+	Letter string `protobuf:"bytes,1,opt,name=letter,proto3" json:"letter,omitempty"`
+	// Each is a DNS name of all instances, or their addresses, separated by commas.
+	CatalogAddr       string `protobuf:"bytes,2,opt,name=catalog_addr,json=catalogAddr,proto3" json:"catalog_addr,omitempty"`
+	OrdersAddr        string `protobuf:"bytes,3,opt,name=orders_addr,json=ordersAddr,proto3" json:"orders_addr,omitempty"`
+	PersonalLinksAddr string `protobuf:"bytes,4,opt,name=personal_links_addr,json=personalLinksAddr,proto3" json:"personal_links_addr,omitempty"`
+	EventsAddr        string `protobuf:"bytes,5,opt,name=events_addr,json=eventsAddr,proto3" json:"events_addr,omitempty"`
+	WebhookAddr       string `protobuf:"bytes,6,opt,name=webhook_addr,json=webhookAddr,proto3" json:"webhook_addr,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *Cell) Reset() {
+	*x = Cell{}
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cell) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cell) ProtoMessage() {}
+
+func (x *Cell) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_directory_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cell.ProtoReflect.Descriptor instead.
+func (*Cell) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Cell) GetLetter() string {
+	if x != nil {
+		return x.Letter
+	}
+	return ""
+}
+
+func (x *Cell) GetCatalogAddr() string {
+	if x != nil {
+		return x.CatalogAddr
+	}
+	return ""
+}
+
+func (x *Cell) GetOrdersAddr() string {
+	if x != nil {
+		return x.OrdersAddr
+	}
+	return ""
+}
+
+func (x *Cell) GetPersonalLinksAddr() string {
+	if x != nil {
+		return x.PersonalLinksAddr
+	}
+	return ""
+}
+
+func (x *Cell) GetEventsAddr() string {
+	if x != nil {
+		return x.EventsAddr
+	}
+	return ""
+}
+
+func (x *Cell) GetWebhookAddr() string {
+	if x != nil {
+		return x.WebhookAddr
+	}
+	return ""
+}
+
 var File_gifting_tenants_v1_directory_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
@@ -948,7 +1143,7 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x12ResolveKeyResponse\x12:\n" +
 	"\tprincipal\x18\x01 \x01(\v2\x1c.gifting.common.v1.PrincipalR\tprincipal\"7\n" +
 	"\x18GetTenantSettingsRequest\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"\xb4\x02\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"\xc8\x02\n" +
 	"\x19GetTenantSettingsResponse\x122\n" +
 	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\x121\n" +
@@ -956,18 +1151,20 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x04team\x18\x04 \x03(\v2\x1e.gifting.tenants.v1.TeamMemberR\x04team\x12 \n" +
 	"\voffboarding\x18\x05 \x01(\bR\voffboarding\x12@\n" +
 	"\n" +
-	"gift_sites\x18\x06 \x03(\v2!.gifting.tenants.v1.BrandGiftSiteR\tgiftSites\"\x90\x01\n" +
+	"gift_sites\x18\x06 \x03(\v2!.gifting.tenants.v1.BrandGiftSiteR\tgiftSites\x12\x12\n" +
+	"\x04cell\x18\a \x01(\tR\x04cell\"\x90\x01\n" +
 	"\n" +
 	"TeamMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x120\n" +
 	"\x04role\x18\x04 \x01(\x0e2\x1c.gifting.tenants.v1.TeamRoleR\x04role\x12\x16\n" +
-	"\x06active\x18\x05 \x01(\bR\x06active\"\\\n" +
+	"\x06active\x18\x05 \x01(\bR\x06active\"p\n" +
 	"\x14ListEndpointsRequest\x12\x1d\n" +
 	"\n" +
 	"tenant_ids\x18\x01 \x03(\tR\ttenantIds\x12%\n" +
-	"\x0ewith_endpoints\x18\x02 \x01(\bR\rwithEndpoints\"\xf1\x01\n" +
+	"\x0ewith_endpoints\x18\x02 \x01(\bR\rwithEndpoints\x12\x12\n" +
+	"\x04cell\x18\x03 \x01(\tR\x04cell\"\xf1\x01\n" +
 	"\x15ListEndpointsResponse\x12F\n" +
 	"\tendpoints\x18\x01 \x03(\v2(.gifting.tenants.v1.EndpointSubscriptionR\tendpoints\x12S\n" +
 	"\bversions\x18\x02 \x03(\v27.gifting.tenants.v1.ListEndpointsResponse.VersionsEntryR\bversions\x1a;\n" +
@@ -990,9 +1187,10 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\bversions\x18\x03 \x03(\v25.gifting.tenants.v1.ListChangesResponse.VersionsEntryR\bversions\x1a;\n" +
 	"\rVersionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\".\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"B\n" +
 	"\x13GetEndpointsRequest\x12\x17\n" +
-	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\"R\n" +
+	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\x12\x12\n" +
+	"\x04cell\x18\x02 \x01(\tR\x04cell\"R\n" +
 	"\x14GetEndpointsResponse\x12:\n" +
 	"\tendpoints\x18\x01 \x03(\v2\x1c.gifting.tenants.v1.EndpointR\tendpoints\"\xee\x02\n" +
 	"\bEndpoint\x12\x15\n" +
@@ -1005,7 +1203,19 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x06scopes\x18\a \x03(\x0e2\x18.gifting.common.v1.ScopeR\x06scopes\x12\x1d\n" +
 	"\n" +
 	"all_brands\x18\b \x01(\bR\tallBrands\x12\x1b\n" +
-	"\tbrand_ids\x18\t \x03(\tR\bbrandIds*s\n" +
+	"\tbrand_ids\x18\t \x03(\tR\bbrandIds\"\x12\n" +
+	"\x10ListCellsRequest\"C\n" +
+	"\x11ListCellsResponse\x12.\n" +
+	"\x05cells\x18\x01 \x03(\v2\x18.gifting.tenants.v1.CellR\x05cells\"\xd6\x01\n" +
+	"\x04Cell\x12\x16\n" +
+	"\x06letter\x18\x01 \x01(\tR\x06letter\x12!\n" +
+	"\fcatalog_addr\x18\x02 \x01(\tR\vcatalogAddr\x12\x1f\n" +
+	"\vorders_addr\x18\x03 \x01(\tR\n" +
+	"ordersAddr\x12.\n" +
+	"\x13personal_links_addr\x18\x04 \x01(\tR\x11personalLinksAddr\x12\x1f\n" +
+	"\vevents_addr\x18\x05 \x01(\tR\n" +
+	"eventsAddr\x12!\n" +
+	"\fwebhook_addr\x18\x06 \x01(\tR\vwebhookAddr*s\n" +
 	"\bTeamRole\x12\x19\n" +
 	"\x15TEAM_ROLE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17TEAM_ROLE_ADMINISTRATOR\x10\x01\x12\x19\n" +
@@ -1015,14 +1225,15 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x1aENDPOINT_STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15ENDPOINT_STATE_ACTIVE\x10\x01\x12\x19\n" +
 	"\x15ENDPOINT_STATE_PAUSED\x10\x02\x12\x17\n" +
-	"\x13ENDPOINT_STATE_GONE\x10\x032\x8a\x04\n" +
+	"\x13ENDPOINT_STATE_GONE\x10\x032\xe4\x04\n" +
 	"\x10DirectoryService\x12[\n" +
 	"\n" +
 	"ResolveKey\x12%.gifting.tenants.v1.ResolveKeyRequest\x1a&.gifting.tenants.v1.ResolveKeyResponse\x12p\n" +
 	"\x11GetTenantSettings\x12,.gifting.tenants.v1.GetTenantSettingsRequest\x1a-.gifting.tenants.v1.GetTenantSettingsResponse\x12d\n" +
 	"\rListEndpoints\x12(.gifting.tenants.v1.ListEndpointsRequest\x1a).gifting.tenants.v1.ListEndpointsResponse\x12a\n" +
 	"\fGetEndpoints\x12'.gifting.tenants.v1.GetEndpointsRequest\x1a(.gifting.tenants.v1.GetEndpointsResponse\x12^\n" +
-	"\vListChanges\x12&.gifting.tenants.v1.ListChangesRequest\x1a'.gifting.tenants.v1.ListChangesResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
+	"\vListChanges\x12&.gifting.tenants.v1.ListChangesRequest\x1a'.gifting.tenants.v1.ListChangesResponse\x12X\n" +
+	"\tListCells\x12$.gifting.tenants.v1.ListCellsRequest\x1a%.gifting.tenants.v1.ListCellsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/tenants/v1;tenantsv1b\x06proto3"
 
 var (
 	file_gifting_tenants_v1_directory_proto_rawDescOnce sync.Once
@@ -1037,7 +1248,7 @@ func file_gifting_tenants_v1_directory_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_directory_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_tenants_v1_directory_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_gifting_tenants_v1_directory_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(TeamRole)(0),                     // 0: gifting.tenants.v1.TeamRole
 	(EndpointState)(0),                // 1: gifting.tenants.v1.EndpointState
@@ -1054,46 +1265,52 @@ var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(*GetEndpointsRequest)(nil),       // 12: gifting.tenants.v1.GetEndpointsRequest
 	(*GetEndpointsResponse)(nil),      // 13: gifting.tenants.v1.GetEndpointsResponse
 	(*Endpoint)(nil),                  // 14: gifting.tenants.v1.Endpoint
-	nil,                               // 15: gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
-	nil,                               // 16: gifting.tenants.v1.ListChangesResponse.VersionsEntry
-	(*v1.Principal)(nil),              // 17: gifting.common.v1.Principal
-	(*Tenant)(nil),                    // 18: gifting.tenants.v1.Tenant
-	(*Brand)(nil),                     // 19: gifting.tenants.v1.Brand
-	(*BrandGiftSite)(nil),             // 20: gifting.tenants.v1.BrandGiftSite
-	(v1.Scope)(0),                     // 21: gifting.common.v1.Scope
-	(*durationpb.Duration)(nil),       // 22: google.protobuf.Duration
+	(*ListCellsRequest)(nil),          // 15: gifting.tenants.v1.ListCellsRequest
+	(*ListCellsResponse)(nil),         // 16: gifting.tenants.v1.ListCellsResponse
+	(*Cell)(nil),                      // 17: gifting.tenants.v1.Cell
+	nil,                               // 18: gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
+	nil,                               // 19: gifting.tenants.v1.ListChangesResponse.VersionsEntry
+	(*v1.Principal)(nil),              // 20: gifting.common.v1.Principal
+	(*Tenant)(nil),                    // 21: gifting.tenants.v1.Tenant
+	(*Brand)(nil),                     // 22: gifting.tenants.v1.Brand
+	(*BrandGiftSite)(nil),             // 23: gifting.tenants.v1.BrandGiftSite
+	(v1.Scope)(0),                     // 24: gifting.common.v1.Scope
+	(*durationpb.Duration)(nil),       // 25: google.protobuf.Duration
 }
 var file_gifting_tenants_v1_directory_proto_depIdxs = []int32{
-	17, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
-	18, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
-	19, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
+	20, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
+	21, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
+	22, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
 	6,  // 3: gifting.tenants.v1.GetTenantSettingsResponse.team:type_name -> gifting.tenants.v1.TeamMember
-	20, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
+	23, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
 	0,  // 5: gifting.tenants.v1.TeamMember.role:type_name -> gifting.tenants.v1.TeamRole
 	9,  // 6: gifting.tenants.v1.ListEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.EndpointSubscription
-	15, // 7: gifting.tenants.v1.ListEndpointsResponse.versions:type_name -> gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
-	21, // 8: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
+	18, // 7: gifting.tenants.v1.ListEndpointsResponse.versions:type_name -> gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
+	24, // 8: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
 	14, // 9: gifting.tenants.v1.EndpointSubscription.endpoint:type_name -> gifting.tenants.v1.Endpoint
-	16, // 10: gifting.tenants.v1.ListChangesResponse.versions:type_name -> gifting.tenants.v1.ListChangesResponse.VersionsEntry
+	19, // 10: gifting.tenants.v1.ListChangesResponse.versions:type_name -> gifting.tenants.v1.ListChangesResponse.VersionsEntry
 	14, // 11: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
 	1,  // 12: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
-	22, // 13: gifting.tenants.v1.Endpoint.previous_signs_for:type_name -> google.protobuf.Duration
-	21, // 14: gifting.tenants.v1.Endpoint.scopes:type_name -> gifting.common.v1.Scope
-	2,  // 15: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
-	4,  // 16: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
-	7,  // 17: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
-	12, // 18: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
-	10, // 19: gifting.tenants.v1.DirectoryService.ListChanges:input_type -> gifting.tenants.v1.ListChangesRequest
-	3,  // 20: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
-	5,  // 21: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
-	8,  // 22: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
-	13, // 23: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
-	11, // 24: gifting.tenants.v1.DirectoryService.ListChanges:output_type -> gifting.tenants.v1.ListChangesResponse
-	20, // [20:25] is the sub-list for method output_type
-	15, // [15:20] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	25, // 13: gifting.tenants.v1.Endpoint.previous_signs_for:type_name -> google.protobuf.Duration
+	24, // 14: gifting.tenants.v1.Endpoint.scopes:type_name -> gifting.common.v1.Scope
+	17, // 15: gifting.tenants.v1.ListCellsResponse.cells:type_name -> gifting.tenants.v1.Cell
+	2,  // 16: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
+	4,  // 17: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
+	7,  // 18: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
+	12, // 19: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
+	10, // 20: gifting.tenants.v1.DirectoryService.ListChanges:input_type -> gifting.tenants.v1.ListChangesRequest
+	15, // 21: gifting.tenants.v1.DirectoryService.ListCells:input_type -> gifting.tenants.v1.ListCellsRequest
+	3,  // 22: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
+	5,  // 23: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
+	8,  // 24: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
+	13, // 25: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
+	11, // 26: gifting.tenants.v1.DirectoryService.ListChanges:output_type -> gifting.tenants.v1.ListChangesResponse
+	16, // 27: gifting.tenants.v1.DirectoryService.ListCells:output_type -> gifting.tenants.v1.ListCellsResponse
+	22, // [22:28] is the sub-list for method output_type
+	16, // [16:22] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_directory_proto_init() }
@@ -1109,7 +1326,7 @@ func file_gifting_tenants_v1_directory_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_directory_proto_rawDesc), len(file_gifting_tenants_v1_directory_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   15,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,7 @@ const (
 	DirectoryService_ListEndpoints_FullMethodName     = "/gifting.tenants.v1.DirectoryService/ListEndpoints"
 	DirectoryService_GetEndpoints_FullMethodName      = "/gifting.tenants.v1.DirectoryService/GetEndpoints"
 	DirectoryService_ListChanges_FullMethodName       = "/gifting.tenants.v1.DirectoryService/ListChanges"
+	DirectoryService_ListCells_FullMethodName         = "/gifting.tenants.v1.DirectoryService/ListCells"
 )
 
 // DirectoryServiceClient is the client API for DirectoryService service.
@@ -46,6 +47,8 @@ type DirectoryServiceClient interface {
 	// Returns which tenants have changed since an earlier call. So a service that has copies of many tenants learns with one call
 	// which of them are still right.
 	ListChanges(ctx context.Context, in *ListChangesRequest, opts ...grpc.CallOption) (*ListChangesResponse, error)
+	// Returns the cells besides the first one, with the addresses of their services.
+	ListCells(ctx context.Context, in *ListCellsRequest, opts ...grpc.CallOption) (*ListCellsResponse, error)
 }
 
 type directoryServiceClient struct {
@@ -106,6 +109,16 @@ func (c *directoryServiceClient) ListChanges(ctx context.Context, in *ListChange
 	return out, nil
 }
 
+func (c *directoryServiceClient) ListCells(ctx context.Context, in *ListCellsRequest, opts ...grpc.CallOption) (*ListCellsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListCellsResponse)
+	err := c.cc.Invoke(ctx, DirectoryService_ListCells_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DirectoryServiceServer is the server API for DirectoryService service.
 // All implementations must embed UnimplementedDirectoryServiceServer
 // for forward compatibility.
@@ -126,6 +139,8 @@ type DirectoryServiceServer interface {
 	// Returns which tenants have changed since an earlier call. So a service that has copies of many tenants learns with one call
 	// which of them are still right.
 	ListChanges(context.Context, *ListChangesRequest) (*ListChangesResponse, error)
+	// Returns the cells besides the first one, with the addresses of their services.
+	ListCells(context.Context, *ListCellsRequest) (*ListCellsResponse, error)
 	mustEmbedUnimplementedDirectoryServiceServer()
 }
 
@@ -150,6 +165,9 @@ func (UnimplementedDirectoryServiceServer) GetEndpoints(context.Context, *GetEnd
 }
 func (UnimplementedDirectoryServiceServer) ListChanges(context.Context, *ListChangesRequest) (*ListChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListChanges not implemented")
+}
+func (UnimplementedDirectoryServiceServer) ListCells(context.Context, *ListCellsRequest) (*ListCellsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCells not implemented")
 }
 func (UnimplementedDirectoryServiceServer) mustEmbedUnimplementedDirectoryServiceServer() {}
 func (UnimplementedDirectoryServiceServer) testEmbeddedByValue()                          {}
@@ -262,6 +280,24 @@ func _DirectoryService_ListChanges_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DirectoryService_ListCells_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListCellsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DirectoryServiceServer).ListCells(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DirectoryService_ListCells_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DirectoryServiceServer).ListCells(ctx, req.(*ListCellsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DirectoryService_ServiceDesc is the grpc.ServiceDesc for DirectoryService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -288,6 +324,10 @@ var DirectoryService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListChanges",
 			Handler:    _DirectoryService_ListChanges_Handler,
+		},
+		{
+			MethodName: "ListCells",
+			Handler:    _DirectoryService_ListCells_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

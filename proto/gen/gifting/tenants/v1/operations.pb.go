@@ -190,8 +190,10 @@ type PutTenantRequest struct {
 	Currency         string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
 	ApprovalRequired bool   `protobuf:"varint,5,opt,name=approval_required,json=approvalRequired,proto3" json:"approval_required,omitempty"`
 	// False refuses every key of the tenant and pauses its webhooks.
-	ApiAccess     bool      `protobuf:"varint,6,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
-	Actor         *v1.Actor `protobuf:"bytes,7,opt,name=actor,proto3" json:"actor,omitempty"`
+	ApiAccess bool      `protobuf:"varint,6,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
+	Actor     *v1.Actor `protobuf:"bytes,7,opt,name=actor,proto3" json:"actor,omitempty"`
+	// Letter of the cell in which a new tenant begins. Empty: the open cell with the most room. It does not move a tenant.
+	Cell          string `protobuf:"bytes,8,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -273,6 +275,13 @@ func (x *PutTenantRequest) GetActor() *v1.Actor {
 		return x.Actor
 	}
 	return nil
+}
+
+func (x *PutTenantRequest) GetCell() string {
+	if x != nil {
+		return x.Cell
+	}
+	return ""
 }
 
 type PutTenantResponse struct {
@@ -1735,7 +1744,9 @@ type TenantRecord struct {
 	ApiAccess bool                   `protobuf:"varint,2,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Unspecified: the tenant is not being off-boarded.
-	Offboarding   OffboardingState `protobuf:"varint,4,opt,name=offboarding,proto3,enum=gifting.tenants.v1.OffboardingState" json:"offboarding,omitempty"`
+	Offboarding OffboardingState `protobuf:"varint,4,opt,name=offboarding,proto3,enum=gifting.tenants.v1.OffboardingState" json:"offboarding,omitempty"`
+	// Letter of the cell that holds the tenant's records.
+	Cell          string `protobuf:"bytes,5,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1796,6 +1807,13 @@ func (x *TenantRecord) GetOffboarding() OffboardingState {
 		return x.Offboarding
 	}
 	return OffboardingState_OFFBOARDING_STATE_UNSPECIFIED
+}
+
+func (x *TenantRecord) GetCell() string {
+	if x != nil {
+		return x.Cell
+	}
+	return ""
 }
 
 type GetTenantRequest struct {
@@ -2403,7 +2421,7 @@ var File_gifting_tenants_v1_operations_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n" +
+	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfc\x01\n" +
 	"\x10PutTenantRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2412,7 +2430,8 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x11approval_required\x18\x05 \x01(\bR\x10approvalRequired\x12\x1d\n" +
 	"\n" +
 	"api_access\x18\x06 \x01(\bR\tapiAccess\x12.\n" +
-	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"c\n" +
+	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x12\n" +
+	"\x04cell\x18\b \x01(\tR\x04cell\"c\n" +
 	"\x11PutTenantResponse\x122\n" +
 	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x8f\x01\n" +
@@ -2525,14 +2544,15 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\atenants\x18\x01 \x03(\v2 .gifting.tenants.v1.TenantRecordR\atenants\x12$\n" +
 	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
 	"nextCursor\x88\x01\x01B\x0e\n" +
-	"\f_next_cursor\"\xe4\x01\n" +
+	"\f_next_cursor\"\xf8\x01\n" +
 	"\fTenantRecord\x122\n" +
 	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x1d\n" +
 	"\n" +
 	"api_access\x18\x02 \x01(\bR\tapiAccess\x129\n" +
 	"\n" +
 	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12F\n" +
-	"\voffboarding\x18\x04 \x01(\x0e2$.gifting.tenants.v1.OffboardingStateR\voffboarding\"_\n" +
+	"\voffboarding\x18\x04 \x01(\x0e2$.gifting.tenants.v1.OffboardingStateR\voffboarding\x12\x12\n" +
+	"\x04cell\x18\x05 \x01(\tR\x04cell\"_\n" +
 	"\x10GetTenantRequest\x12.\n" +
 	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"\xbc\x02\n" +
