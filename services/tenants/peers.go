@@ -27,11 +27,11 @@ type Peers struct {
 	WebhookAddr       string `env:"WEBHOOK_ADDR" check:"hostports" doc:"The webhook service, to erase and export data: a DNS name of all instances, or their addresses."`
 }
 
-// peers are the connections to the services whose address is known.
-type peers map[identity.Name]*grpc.ClientConn
+// peers are the connections to the services whose address is known, in all cells.
+type peers map[identity.Name]grpc.ClientConnInterface
 
 // dial waits for no service: a connection is opened by its first call.
-func (p Peers) dial(s *service.Service) (peers, error) {
+func (p Peers) dial(cells *service.Cells) (peers, error) {
 	conns := peers{}
 	for name, addr := range map[identity.Name]string{
 		identity.Catalog: p.CatalogAddr, identity.Orders: p.OrdersAddr, identity.PersonalLinks: p.PersonalLinksAddr,
@@ -40,7 +40,7 @@ func (p Peers) dial(s *service.Service) (peers, error) {
 		if addr == "" {
 			continue
 		}
-		conn, err := s.Dial(name, addr)
+		conn, err := cells.Dial(name, addr)
 		if err != nil {
 			return nil, err
 		}
@@ -49,15 +49,27 @@ func (p Peers) dial(s *service.Service) (peers, error) {
 	return conns, nil
 }
 
-// holders are the services that store data of tenants. Those that make changes come first, then those that read them.
-func (p peers) holders() []offboarding.Holder {
+// holders are the services that store data of tenants in a cell. Those that make changes come first, then those that read them.
+func (p peers) holders(cell string) []offboarding.Holder {
 	var holders []offboarding.Holder
 	for _, name := range []identity.Name{
 		identity.PersonalLinks, identity.Orders, identity.Catalog, identity.Events, identity.Webhook,
 	} {
-		holders = append(holders, offboarding.Holder{Name: name, Data: privacyv1.NewTenantDataServiceClient(p.to(name))})
+		holders = append(holders, offboarding.Holder{Name: name, Cell: cell, Data: privacyv1.NewTenantDataServiceClient(p.to(name))})
 	}
 	return holders
+}
+
+// holdersOfAll are those of all cells.
+func (p peers) holdersOfAll(tenants *store.Store) func(ctx context.Context) ([]offboarding.Holder, error) {
+	return func(ctx context.Context) ([]offboarding.Holder, error) {
+		holders := p.holders(identity.HomeCell)
+		others, err := tenants.OtherCells(ctx)
+		for _, cell := range others {
+			holders = append(holders, p.holders(cell.GetLetter())...)
+		}
+		return holders, err
+	}
 }
 
 // addErasures makes what erases and exports data of persons, and adds the worker that continues pending erasures.

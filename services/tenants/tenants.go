@@ -24,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/moves"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -45,8 +46,9 @@ type Config struct {
 	// OffboardingGrace is at least a day: longer than any request, and than readers of changes usually lag.
 	OffboardingGrace time.Duration `env:"OFFBOARDING_GRACE" envDefault:"720h" check:"min=24h,max=8760h" doc:"How long an off-boarded tenant is only disabled before it is erased, unless OffboardTenant sets another time."`
 	// RedisURL empty: versions are not published.
-	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis to which versions of settings are published for the gateways, such as redis://host:6379; empty: they are not published."`
-	Peers    Peers
+	RedisURL      string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis to which versions of settings are published for the gateways, such as redis://host:6379; empty: they are not published."`
+	Peers         Peers
+	CellDatabases []string `env:"CELL_DATABASES" secret:"true" doc:"URLs of the databases of each cell, to move tenants between cells and to copy gifts to them: a=postgres://…/{database},b=postgres://…/{database}, where {database} is catalog, orders, links, events or webhook, or single ones as b/orders=postgres://…. Empty: there is one cell, or no tenant moves."`
 	// AllowLoopbackWebhooks is refused in production.
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept webhook URLs with plain HTTP and loopback addresses. Never in production."`
 }
@@ -67,7 +69,9 @@ func (c Config) Validate() error {
 		loopback = ErrLoopbackWebhooks
 	}
 	_, keys := seal.ParseRing(c.SealKeys)
+	_, databases := moves.ParseDatabases(c.CellDatabases)
 	return errors.Join(
+		settings.Invalid("CELL_DATABASES", databases),
 		settings.Invalid("ENVIRONMENT", c.Environment.Validate()),
 		settings.Invalid("ALLOW_LOOPBACK_WEBHOOKS", loopback),
 		settings.Invalid("SEAL_KEYS", keys),
@@ -118,7 +122,8 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 	if err != nil {
 		return err
 	}
-	peers, err := cfg.Peers.dial(s)
+	cells := s.NewCells(tenants.OtherCells)
+	peers, err := cfg.Peers.dial(cells)
 	if err != nil {
 		return err
 	}
@@ -127,11 +132,22 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 		return err
 	}
 	offboardings, err := offboarding.New(offboarding.Deps{
-		Store: tenants, Own: store.TenantData(s.Pool), Holders: peers.holders(), Log: s.Telemetry.Logger,
+		Store: tenants, Own: store.TenantData(s.Pool), Holders: peers.holdersOfAll(tenants), Log: s.Telemetry.Logger,
 	}, s.Telemetry)
 	if err != nil {
 		return err
 	}
+	databases, err := moves.ParseDatabases(cfg.CellDatabases)
+	if err != nil {
+		return err
+	}
+	mover, err := moves.New(moves.Deps{
+		Store: tenants, Publisher: publisher, Databases: databases, Log: s.Telemetry.Logger,
+	}, s.Telemetry)
+	if err != nil {
+		return err
+	}
+	s.Add(mover.Parts(s.Telemetry)...)
 	s.Add(
 		check, // It finds out that the database or Redis went back to an earlier state.
 		offboardings.Part(s.Clock, s.Telemetry),
@@ -141,7 +157,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 		}),
 	)
 	server.Register(s.Server, server.Deps{
-		Store: tenants, Versions: publisher, Ring: ring, Privacy: persons, Holders: peers.holders(), Own: store.TenantData(s.Pool),
+		Store: tenants, Versions: publisher, Moves: mover, Ring: ring, Privacy: persons, Holders: peers.holders(""), Own: store.TenantData(s.Pool),
 		Currencies: catalogv1.NewCurrenciesServiceClient(peers.to(identity.Catalog)), Log: s.Telemetry.Logger, Now: time.Now,
 	}, server.Config{
 		Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace,

@@ -15,6 +15,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -29,18 +30,28 @@ const (
 	eraseTimeout = 90 * time.Second
 )
 
-// Holder is a service that stores data of tenants.
+// Holder is a service that stores data of tenants, in one cell.
 type Holder struct {
 	Name identity.Name
+	// Cell is its letter; empty: the first cell.
+	Cell string
 	Data privacyv1.TenantDataServiceClient
 }
 
+// String is how reports name the holder.
+func (h Holder) String() string {
+	if h.Cell == "" || h.Cell == identity.HomeCell {
+		return string(h.Name)
+	}
+	return string(h.Name) + " in cell " + h.Cell
+}
+
 func (h Holder) count(ctx context.Context, tenant tenants.Tenant) (*privacyv1.CountTenantResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	ctx, cancel := context.WithTimeout(caller.InCell(ctx, h.Cell), countTimeout)
 	defer cancel()
 	counted, err := h.Data.CountTenant(ctx, &privacyv1.CountTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs})
 	if err != nil {
-		return nil, fmt.Errorf("count in %s: %w", h.Name, err)
+		return nil, fmt.Errorf("count in %s: %w", h, err)
 	}
 	return counted, nil
 }
@@ -55,17 +66,17 @@ func (h Holder) erase(ctx context.Context, tenant tenants.Tenant) error {
 	for range maxBatches {
 		done, err := h.eraseBatch(ctx, tenant)
 		if err != nil {
-			return fmt.Errorf("erase in %s: %w", h.Name, err)
+			return fmt.Errorf("erase in %s: %w", h, err)
 		}
 		if done {
 			return nil
 		}
 	}
-	return fmt.Errorf("erase in %s: %w", h.Name, errNeverEmpty)
+	return fmt.Errorf("erase in %s: %w", h, errNeverEmpty)
 }
 
 func (h Holder) eraseBatch(ctx context.Context, tenant tenants.Tenant) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, eraseTimeout)
+	ctx, cancel := context.WithTimeout(caller.InCell(ctx, h.Cell), eraseTimeout)
 	defer cancel()
 	erased, err := h.Data.EraseTenant(ctx, &privacyv1.EraseTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs})
 	return erased.GetDone(), err

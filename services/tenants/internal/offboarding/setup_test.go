@@ -73,7 +73,7 @@ func (f *fixture) newTenant() string {
 	id := uuid.NewString()
 	_, _, err := f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{
 		Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR",
-	}, true)
+	}, true, "")
 	require.NoError(f.t, err)
 	_, err = f.store.PutBrand(f.t.Context(), id, operator(), &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
 	require.NoError(f.t, err)
@@ -191,7 +191,9 @@ func (f *fixture) workerOn(pool *pgxpool.Pool) *offboarding.Worker {
 	f.t.Helper()
 	w, err := offboarding.New(offboarding.Deps{
 		Store: store.New(pool), Own: store.TenantData(pool), Log: telemetry.Discard().Logger,
-		Holders: []offboarding.Holder{{Name: identity.Orders, Data: f.services[0]}, {Name: identity.Webhook, Data: f.services[1]}},
+		Holders: func(context.Context) ([]offboarding.Holder, error) {
+			return []offboarding.Holder{{Name: identity.Orders, Data: f.services[0]}, {Name: identity.Webhook, Data: f.services[1]}}, nil
+		},
 	}, telemetry.Discard())
 	require.NoError(f.t, err)
 	return w
@@ -245,7 +247,7 @@ func (f *fixture) requireErased() {
 			require.Zero(f.t, table.GetRowsAfter(), table)
 		}
 	}
-	require.Len(f.t, o.GetReport(), 2*3+12)
+	require.Len(f.t, o.GetReport(), 2*3+13)
 	_, err := f.store.Settings(f.t.Context(), f.tenant)
 	require.ErrorIs(f.t, err, store.ErrNotFound)
 	settings, err := f.store.Settings(f.t.Context(), f.other)
@@ -259,6 +261,6 @@ func (f *fixture) requireErased() {
 	require.Nil(f.t, waiting.GetCheckedAt())
 	_, _, err = f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{
 		Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR",
-	}, true)
+	}, true, "")
 	require.ErrorIs(f.t, err, store.ErrOffboarded, "its id never comes back")
 }

@@ -33,8 +33,8 @@ type Deps struct {
 	Store *store.Store
 	// Own is the database of this service, which is erased last.
 	Own tenants.Database
-	// Holders are the other services.
-	Holders []Holder
+	// Holders returns the other services, of all cells: rows of a tenant may come back in a cell that it has left.
+	Holders func(ctx context.Context) ([]Holder, error)
 	Log     *slog.Logger
 }
 
@@ -85,24 +85,28 @@ func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Durat
 
 // beginErasure moves the tenant to erasing, unless something of it is in flight.
 func (w *Worker) beginErasure(ctx context.Context, o *store.Offboarded, lag time.Duration) (begun bool, err error) {
+	holders, err := w.deps.Holders(ctx)
+	if err != nil {
+		return false, err
+	}
 	var waiting []string
-	note := func(service identity.Name, inFlight int64) {
+	note := func(service string, inFlight int64) {
 		if inFlight > 0 {
 			waiting = append(waiting, fmt.Sprintf("%s: %d in flight", service, inFlight))
 		}
 	}
-	for _, h := range w.deps.Holders {
+	for _, h := range holders {
 		counted, err := h.count(ctx, o.Tenant)
 		if err != nil {
 			return false, err
 		}
-		note(h.Name, counted.GetInFlight())
+		note(h.String(), counted.GetInFlight())
 	}
 	_, own, err := w.deps.Own.Count(ctx, o.Tenant)
 	if err != nil {
 		return false, err
 	}
-	note(identity.Tenants, own)
+	note(string(identity.Tenants), own)
 	if len(waiting) > 0 {
 		return false, w.deps.Store.RecordWait(ctx, o.ID, waiting)
 	}
@@ -112,13 +116,17 @@ func (w *Worker) beginErasure(ctx context.Context, o *store.Offboarded, lag time
 
 // erase counts, erases and counts again. The tenant itself is erased last, so that its keys stay known until then, and refused.
 func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
-	for _, h := range w.deps.Holders {
-		if slices.Contains(o.Counted, h.Name) {
+	holders, err := w.deps.Holders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range holders {
+		if slices.Contains(o.Counted, h.String()) {
 			continue
 		}
 		counted, err := h.count(ctx, o.Tenant)
 		if err == nil {
-			err = w.deps.Store.CountedBefore(ctx, o.ID, string(h.Name), counted.GetTables())
+			err = w.deps.Store.CountedBefore(ctx, o.ID, h.String(), counted.GetTables())
 		}
 		if err != nil {
 			return err
@@ -131,7 +139,7 @@ func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range w.deps.Holders {
+	for _, h := range holders {
 		if err := h.erase(ctx, o.Tenant); err != nil {
 			return err
 		}
@@ -161,7 +169,11 @@ func (w *Worker) finish(ctx context.Context, tenant tenants.Tenant) error {
 
 // recount counts everything after an erasure and erases what was written meanwhile. It returns whether it found anything.
 func (w *Worker) recount(ctx context.Context, tenant tenants.Tenant) (found bool, err error) {
-	for _, h := range w.deps.Holders {
+	holders, err := w.deps.Holders(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, h := range holders {
 		counted, err := h.count(ctx, tenant)
 		if err != nil {
 			return found, err
@@ -175,10 +187,10 @@ func (w *Worker) recount(ctx context.Context, tenant tenants.Tenant) (found bool
 				return found, err
 			}
 			if rowsLeft(counted.GetTables()) > 0 {
-				return found, fmt.Errorf("%s: %w", h.Name, errNeverEmpty)
+				return found, fmt.Errorf("%s: %w", h, errNeverEmpty)
 			}
 		}
-		if err := w.deps.Store.CountedAfter(ctx, tenant.ID, string(h.Name), counted.GetTables()); err != nil {
+		if err := w.deps.Store.CountedAfter(ctx, tenant.ID, h.String(), counted.GetTables()); err != nil {
 			return found, err
 		}
 	}

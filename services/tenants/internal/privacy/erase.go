@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -49,8 +50,19 @@ type Coordinator struct {
 // New makes a coordinator.
 func New(deps Deps) *Coordinator { return &Coordinator{deps: deps} }
 
+// inCellOf makes calls go to the cell of the tenant. If the tenant moves meanwhile, its old cell refuses changes, and a later attempt
+// makes them in the new one.
+func (c *Coordinator) inCellOf(ctx context.Context, tenantID string) (context.Context, error) {
+	cell, err := c.deps.Store.CellOf(ctx, tenantID)
+	return caller.InCell(ctx, cell), err
+}
+
 // Erase erases what is stored about a person, or continues the request with the id. The request may still be pending.
 func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by store.Authorization) (store.PersonRequest, error) {
+	ctx, err := c.inCellOf(ctx, s.TenantID)
+	if err != nil {
+		return store.PersonRequest{}, err
+	}
 	r, err := c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
 	if errors.Is(err, store.ErrNotFound) {
 		r, err = c.record(ctx, s, requestID, by)
@@ -181,6 +193,10 @@ func (c *Coordinator) ContinuePending(ctx context.Context) error {
 }
 
 func (c *Coordinator) continueOne(ctx context.Context, r store.PersonRequest) error {
+	ctx, err := c.inCellOf(ctx, r.TenantID)
+	if err != nil {
+		return err
+	}
 	recipient, err := c.recipientOf(r)
 	if err != nil {
 		return err

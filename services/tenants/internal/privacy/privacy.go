@@ -124,6 +124,10 @@ type document struct {
 // Export returns everything that is stored about a person as one JSON document. It commits the audit row before it reads, and
 // returns nothing to an actor who has lost the permission meanwhile.
 func (c *Coordinator) Export(ctx context.Context, s Subject, by store.Authorization) ([]byte, error) {
+	ctx, err := c.inCellOf(ctx, s.TenantID)
+	if err != nil {
+		return nil, err
+	}
 	f, err := c.findRecords(ctx, s)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
@@ -17,7 +19,7 @@ import (
 func (d *directory) GetEndpoints(
 	ctx context.Context, req *tenantsv1.GetEndpointsRequest,
 ) (*tenantsv1.GetEndpointsResponse, error) {
-	found, err := d.store.Endpoints(ctx, req.GetKeyIds())
+	found, err := d.store.Endpoints(ctx, req.GetKeyIds(), cmp.Or(req.GetCell(), identity.HomeCell))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func stateOf(e store.Endpoint) tenantsv1.EndpointState {
 	switch {
 	case e.Revoked || e.URL == nil:
 		return tenantsv1.EndpointState_ENDPOINT_STATE_GONE
-	case !e.APIAccess:
+	case !e.APIAccess || e.Elsewhere:
 		return tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED
 	default:
 		return tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE
@@ -80,7 +82,7 @@ func (d *directory) ListEndpoints(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	versions, found, err := d.store.Subscriptions(ctx, ids)
+	versions, found, err := d.store.Subscriptions(ctx, ids, cmp.Or(req.GetCell(), identity.HomeCell))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -126,6 +127,11 @@ func (o *offboardings) ExportTenant(
 	if err != nil {
 		return nil, asProblem(err)
 	}
+	cell, err := o.Store.CellOf(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	ctx = caller.InCell(ctx, cell)
 	resp := &tenantsv1.ExportTenantResponse{}
 	for len(resp.GetLines()) == 0 && at.Service <= len(o.Holders) {
 		name, lines, next, err := o.exportPage(ctx, tenants.Tenant{ID: tenantID, KeyIDs: keyIDs}, at)

@@ -22,7 +22,7 @@ func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequ
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	stored, version, err := o.Store.PutTenant(ctx, by, tenant, req.GetApiAccess())
+	stored, version, err := o.Store.PutTenant(ctx, by, tenant, req.GetApiAccess(), req.GetCell())
 	if err := o.publish(ctx, tenant.GetId(), version, err); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/moves"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
@@ -29,6 +30,7 @@ import (
 type Deps struct {
 	Store    *store.Store
 	Versions *versions.Publisher
+	Moves    *moves.Mover
 	// Ring seals signing secrets.
 	Ring *seal.Ring
 	// Privacy erases and exports what is stored about persons.
@@ -64,6 +66,7 @@ func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	tenantsv1.RegisterDirectoryServiceServer(s, &directory{store: deps.Store, ring: deps.Ring, log: deps.Log})
 	tenantsv1.RegisterTenantOperationsServiceServer(s, &operations{Deps: deps, Config: cfg})
 	tenantsv1.RegisterOffboardingOperationsServiceServer(s, &offboardings{Deps: deps, grace: cfg.OffboardingGrace})
+	tenantsv1.RegisterCellOperationsServiceServer(s, &cells{Deps: deps, Config: cfg})
 	tenantsv1.RegisterPrivacyOperationsServiceServer(s, &persons{store: deps.Store, privacy: deps.Privacy})
 }
 
@@ -133,6 +136,14 @@ func asProblem(err error) error {
 		return invalid("brand.slug", problem.FieldDuplicate, "belongs to another brand of the tenant")
 	case errors.Is(err, store.ErrEmailTaken):
 		return invalid("member.email", problem.FieldDuplicate, "belongs to another member of the team")
+	case errors.Is(err, store.ErrNoCell):
+		return problem.New(problem.NotEditable, "The cell is unknown, closed or full.")
+	case errors.Is(err, store.ErrSameCell):
+		return problem.New(problem.NotEditable, "The tenant is in this cell.")
+	case errors.Is(err, store.ErrMoving):
+		return problem.New(problem.NotEditable, "The tenant is being moved to another cell: wait until it is there, or cancel the move.")
+	case errors.Is(err, store.ErrMoved):
+		return problem.New(problem.NotEditable, "The tenant is in the new cell: move it back.")
 	case errors.Is(err, store.ErrOffboarded):
 		return problem.New(problem.NotEditable, "The tenant is off-boarded.")
 	case errors.Is(err, store.ErrErasing):

@@ -26,6 +26,8 @@ var endpoints = postgres.Columns[endpointRow]{
 	postgres.Field("t.id", shown, func(r *endpointRow) *string { return &r.TenantID }),
 	postgres.Field("t.version", shown, func(r *endpointRow) *int64 { return &r.version }),
 	postgres.Field("t.api_access", shown, func(r *endpointRow) *bool { return &r.APIAccess }),
+	postgres.Field("(t.cell <> $2 OR EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = t.id AND m.step IN ('PAUSING', 'SWITCHING')))", shown,
+		func(r *endpointRow) *bool { return &r.Elsewhere }),
 	postgres.Field("k.id", shown, func(r *endpointRow) **int32 { return &r.keyID }),
 	postgres.Field("k.revoked_at IS NOT NULL", shown, func(r *endpointRow) *bool { return &r.Revoked }),
 	postgres.Field("k.scopes", shown, func(r *endpointRow) *[]string { return &r.scopes }),
@@ -40,9 +42,9 @@ var endpoints = postgres.Columns[endpointRow]{
 }
 
 var (
-	// A tenant without an endpoint has one row, whose key is NULL.
+	// A tenant without an endpoint, or of another cell, has one row, whose key is NULL.
 	selectSubscriptions = `SELECT ` + endpoints.Select() + `
-FROM tenants t LEFT JOIN api_keys k ON k.tenant_id = t.id AND k.revoked_at IS NULL AND k.webhook_url IS NOT NULL
+FROM tenants t LEFT JOIN api_keys k ON k.tenant_id = t.id AND k.revoked_at IS NULL AND k.webhook_url IS NOT NULL AND t.cell = $2
 WHERE t.id = ANY($1::uuid[]) ORDER BY t.id, k.id`
 
 	selectEndpoints = `SELECT ` + endpoints.Select() + `
@@ -58,11 +60,11 @@ func scanEndpoint(row pgx.CollectableRow) (*endpointRow, error) {
 	return r, err
 }
 
-// Subscriptions lists the webhook endpoints of the tenants, and the versions of those that exist.
+// Subscriptions lists the webhook endpoints of those of the tenants that are in the cell, and the versions of those that exist.
 func (s *Store) Subscriptions(
-	ctx context.Context, tenantIDs []string,
+	ctx context.Context, tenantIDs []string, cell string,
 ) (versions map[string]int64, found []Endpoint, err error) {
-	rows, err := postgres.Select(ctx, s.pool, "list endpoints", scanEndpoint, selectSubscriptions, postgres.UUIDs(tenantIDs))
+	rows, err := postgres.Select(ctx, s.pool, "list endpoints", scanEndpoint, selectSubscriptions, postgres.UUIDs(tenantIDs), cell)
 	versions = map[string]int64{}
 	for _, r := range rows {
 		versions[r.TenantID] = r.version
@@ -82,6 +84,8 @@ type Endpoint struct {
 	AllBrands bool
 	BrandIDs  []string
 	APIAccess bool
+	// Elsewhere means that the tenant is in another cell, or is being switched to one.
+	Elsewhere bool
 	URL       *string
 	// SealedSecret is the signing secret, sealed for the key.
 	SealedSecret []byte
@@ -90,10 +94,10 @@ type Endpoint struct {
 	PreviousSignsFor time.Duration
 }
 
-// Endpoints returns the endpoints of the keys that exist, in no particular order.
-func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, error) {
+// Endpoints returns the endpoints of the keys that exist, for the services of a cell, in no particular order.
+func (s *Store) Endpoints(ctx context.Context, keyIDs []int32, cell string) ([]Endpoint, error) {
 	return postgres.Select(ctx, s.pool, "get endpoints", func(row pgx.CollectableRow) (Endpoint, error) {
 		r, err := scanEndpoint(row)
 		return r.Endpoint, err
-	}, selectEndpoints, list(keyIDs))
+	}, selectEndpoints, list(keyIDs), cell)
 }

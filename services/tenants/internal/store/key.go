@@ -97,6 +97,9 @@ WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
 // the tenant does not have.
 func (s *Store) CreateKey(ctx context.Context, tenantID string, by Authorization, k Key, sec Secrets) (Key, int64, error) {
 	version, err := s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		if err := requireNot(ctx, tx, isSwitching, tenantID); err != nil {
+			return false, err
+		}
 		if err := requireBrands(ctx, tx, tenantID, k.BrandIDs); err != nil {
 			return false, err
 		}
@@ -132,7 +135,8 @@ func scanKey(row pgx.CollectableRow) (Key, error) {
 	return r.Key, err
 }
 
-const selectPrincipal = `SELECT k.tenant_id, k.id, k.name, k.scopes, k.all_brands, k.brand_ids, t.version
+const selectPrincipal = `SELECT k.tenant_id, k.id, k.name, k.scopes, k.all_brands, k.brand_ids, t.version, t.cell,
+  EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = t.id AND m.step IN ('PAUSING', 'SWITCHING'))
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.hash = $1 AND k.revoked_at IS NULL AND t.api_access`
 
@@ -145,7 +149,7 @@ func (s *Store) Resolve(ctx context.Context, hash []byte) (caller.Principal, err
 func scanPrincipal(row pgx.CollectableRow) (caller.Principal, error) {
 	var p caller.Principal
 	var columns []string
-	err := row.Scan(&p.TenantID, &p.KeyID, &p.KeyName, &columns, &p.AllBrands, &p.BrandIDs, &p.TenantVersion)
+	err := row.Scan(&p.TenantID, &p.KeyID, &p.KeyName, &columns, &p.AllBrands, &p.BrandIDs, &p.TenantVersion, &p.Cell, &p.Moving)
 	p.Scopes = enumname.ParseAll[commonv1.Scope](columns)
 	return p, err
 }

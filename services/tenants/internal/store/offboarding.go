@@ -83,6 +83,9 @@ func (s *Store) Offboard(ctx context.Context, tenantID string, by *commonv1.Acto
 		if err != nil {
 			return fmt.Errorf("lock tenant: %w", err)
 		}
+		if err := requireNot(ctx, tx, isMoving, tenantID); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, insertOffboarding, tenantID, grace, enumname.String(by.GetKind()), by.GetId()); err != nil {
 			return fmt.Errorf("insert off-boarding: %w", err)
 		}

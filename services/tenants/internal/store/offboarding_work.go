@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
@@ -29,7 +28,7 @@ type Offboarded struct {
 	// Due means that the erasure may begin.
 	Due bool
 	// Counted are the services whose rows before the erasure are recorded.
-	Counted []identity.Name
+	Counted []string
 }
 
 const (

@@ -53,6 +53,7 @@ var tenantSettings = setting[tenantRow]{
 		postgres.Field("currency", setUp, func(r *tenantRow) *string { return &r.Currency }),
 		postgres.Field("approval_required", setUp, func(r *tenantRow) *bool { return &r.ApprovalRequired }),
 		postgres.Field("api_access", setUp, func(r *tenantRow) *bool { return &r.record.ApiAccess }),
+		postgres.Field("cell", written|shown, func(r *tenantRow) *string { return &r.record.Cell }),
 		postgres.Field("version", shown, func(r *tenantRow) *int64 { return &r.version }),
 		postgres.TimeField("created_at", inRecord, func(r *tenantRow) **timestamppb.Timestamp { return &r.record.CreatedAt }),
 		postgres.EnumField("(SELECT o.state FROM offboardings o WHERE o.tenant_id = tenants.id)", inRecord,
@@ -126,7 +127,7 @@ func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTe
 	if err != nil {
 		return nil, translate(fmt.Errorf("read settings: %w", err))
 	}
-	out.Tenant, out.Version = tenant.Tenant, tenant.version
+	out.Tenant, out.Version, out.Cell = tenant.Tenant, tenant.version, tenant.record.GetCell()
 	return out, nil
 }
 
@@ -137,17 +138,19 @@ func (r *tenantRow) queue(b *pgx.Batch, tenantID string) {
 }
 
 // PutTenant creates or replaces a tenant and returns it with its custom fields. A new tenant has no team, so its members cannot
-// create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again.
+// create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again. A new tenant begins in the
+// wanted cell, or without one in that with the fewest tenants; PutTenant fails with ErrNoCell if it takes none.
 func (s *Store) PutTenant(
-	ctx context.Context, by Authorization, t *tenantsv1.Tenant, apiAccess bool,
+	ctx context.Context, by Authorization, t *tenantsv1.Tenant, apiAccess bool, wantedCell string,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		state, err := stateOf(ctx, tx, t.GetId())
 		if err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, lockTenant, t.GetId()).Scan(&version); err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("lock tenant: %w", err)
+		found := tx.QueryRow(ctx, lockTenant, t.GetId()).Scan(&version)
+		if found != nil && !errors.Is(found, pgx.ErrNoRows) {
+			return fmt.Errorf("lock tenant: %w", found)
 		}
 		if err := by.permit(ctx, tx, t.GetId()); err != nil {
 			return err
@@ -156,6 +159,11 @@ func (s *Store) PutTenant(
 			return ErrOffboarded
 		}
 		after := &tenantRow{Tenant: t, record: &tenantsv1.TenantRecord{ApiAccess: apiAccess}}
+		if found != nil {
+			if after.record.Cell, err = cellWithRoom(ctx, tx, wantedCell); err != nil {
+				return err
+			}
+		}
 		if _, err = tenantSettings.put(ctx, tx, by, t.GetId(), "", after); err != nil {
 			return err
 		}

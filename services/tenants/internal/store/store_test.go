@@ -33,7 +33,7 @@ func setup(t *testing.T) (*store.Store, *pgxpool.Pool, string) {
 	s := store.New(pool)
 	id := uuid.NewString()
 	_, version, err := s.PutTenant(t.Context(), operator,
-		&tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+		&tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true, "")
 	require.NoError(t, err)
 	require.EqualValues(t, 1, version)
 	return s, pool, id
@@ -77,7 +77,7 @@ func TestOnlyAVersionThatWasNotReachedMakesVersionsSkip(t *testing.T) {
 	reached := uuid.NewString()
 	_, version, err := s.PutTenant(t.Context(), operator, &tenantsv1.Tenant{
 		Id: reached, Name: "n", Locales: []string{"en-US"}, Currency: "EUR",
-	}, true)
+	}, true, "")
 	require.NoError(t, err)
 	seen := []store.TenantVersion{{TenantID: reached, Version: version}}
 	for range 2 { // The first look and a later one.
@@ -201,6 +201,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 		exec(`INSERT INTO offboardings (tenant_id, state, erase_after, actor_kind, actor_id, api_access, key_ids)
 		  VALUES ($1, 'DISABLED', now(), 'SYSTEM', '', true, '{}')`)
 		exec(`INSERT INTO offboarding_tables (tenant_id, service, table_name, rows_before, kept) VALUES ($1, 'orders', 'orders', 1, '')`)
+		exec(`INSERT INTO tenant_moves (tenant_id, source, target, step, actor_kind, actor_id, key_ids)
+		  VALUES ($1, 'a', 'b', 'DONE', 'SYSTEM', '', '{}')`)
 		exec(`INSERT INTO offboarding_steps (tenant_id, action, actor_kind, actor_id) VALUES ($1, 'REQUEST', 'SYSTEM', '')`)
 		pgtest.Exec(t, db,
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'k', 'f', 'a')`, keyID)

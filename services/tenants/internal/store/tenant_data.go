@@ -27,6 +27,7 @@ func TenantData(pool *pgxpool.Pool) tenants.Database {
 			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
 			{Name: "tenant_audit", Key: []string{"id uuid"}, Kept: audited},
 			{Name: "person_requests", Key: []string{"id uuid"}, Kept: audited, Omit: []string{"subject_mac", "recipient_sealed"}},
+			{Name: "tenant_moves", Key: []string{"tenant_id uuid"}, Hidden: true},
 			{Name: "offboardings", Key: []string{"tenant_id uuid"}, Kept: tombstone, Hidden: true},
 			{Name: "offboarding_tables", Key: []string{"service text", "table_name text"}, Kept: tombstone, Hidden: true},
 			{Name: "offboarding_steps", Key: []string{"id bigint"}, Kept: tombstone, Hidden: true},

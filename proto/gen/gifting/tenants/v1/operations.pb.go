@@ -106,6 +106,8 @@ const (
 	TenantAction_TENANT_ACTION_OFFBOARDING_ERASE         TenantAction = 14
 	TenantAction_TENANT_ACTION_OFFBOARDING_ERASE_AGAIN   TenantAction = 15
 	TenantAction_TENANT_ACTION_PUT_GIFT_SITE             TenantAction = 16
+	// A step of a move to another cell.
+	TenantAction_TENANT_ACTION_MOVE TenantAction = 17
 )
 
 // Enum value maps for TenantAction.
@@ -128,6 +130,7 @@ var (
 		14: "TENANT_ACTION_OFFBOARDING_ERASE",
 		15: "TENANT_ACTION_OFFBOARDING_ERASE_AGAIN",
 		16: "TENANT_ACTION_PUT_GIFT_SITE",
+		17: "TENANT_ACTION_MOVE",
 	}
 	TenantAction_value = map[string]int32{
 		"TENANT_ACTION_UNSPECIFIED":               0,
@@ -147,6 +150,7 @@ var (
 		"TENANT_ACTION_OFFBOARDING_ERASE":         14,
 		"TENANT_ACTION_OFFBOARDING_ERASE_AGAIN":   15,
 		"TENANT_ACTION_PUT_GIFT_SITE":             16,
+		"TENANT_ACTION_MOVE":                      17,
 	}
 )
 
@@ -192,7 +196,8 @@ type PutTenantRequest struct {
 	// False refuses every key of the tenant and pauses its webhooks.
 	ApiAccess bool      `protobuf:"varint,6,opt,name=api_access,json=apiAccess,proto3" json:"api_access,omitempty"`
 	Actor     *v1.Actor `protobuf:"bytes,7,opt,name=actor,proto3" json:"actor,omitempty"`
-	// Letter of the cell in which a new tenant begins. Empty: the open cell with the most room. It does not move a tenant.
+	// Letter of the cell in which a new tenant begins. Empty: the open cell with the fewest
+	// tenants. It does not move a tenant.
 	Cell          string `protobuf:"bytes,8,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2614,7 +2619,7 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x11KEY_ACTION_UPDATE\x10\x02\x12\x15\n" +
 	"\x11KEY_ACTION_REVOKE\x10\x03\x12\x1e\n" +
 	"\x1aKEY_ACTION_SET_WEBHOOK_URL\x10\x04\x12$\n" +
-	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x05*\xee\x04\n" +
+	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x05*\x86\x05\n" +
 	"\fTenantAction\x12\x1d\n" +
 	"\x19TENANT_ACTION_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18TENANT_ACTION_PUT_TENANT\x10\x01\x12\x1b\n" +
@@ -2633,7 +2638,8 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"'TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE\x10\r\x12#\n" +
 	"\x1fTENANT_ACTION_OFFBOARDING_ERASE\x10\x0e\x12)\n" +
 	"%TENANT_ACTION_OFFBOARDING_ERASE_AGAIN\x10\x0f\x12\x1f\n" +
-	"\x1bTENANT_ACTION_PUT_GIFT_SITE\x10\x102\xc5\v\n" +
+	"\x1bTENANT_ACTION_PUT_GIFT_SITE\x10\x10\x12\x16\n" +
+	"\x12TENANT_ACTION_MOVE\x10\x112\xc5\v\n" +
 	"\x17TenantOperationsService\x12X\n" +
 	"\tPutTenant\x12$.gifting.tenants.v1.PutTenantRequest\x1a%.gifting.tenants.v1.PutTenantResponse\x12U\n" +
 	"\bPutBrand\x12#.gifting.tenants.v1.PutBrandRequest\x1a$.gifting.tenants.v1.PutBrandResponse\x12^\n" +

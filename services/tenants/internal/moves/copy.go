@@ -1,0 +1,235 @@
+package moves
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+const (
+	selectPublication  = `SELECT EXISTS (SELECT FROM pg_publication WHERE pubname = $1)`
+	selectSlot         = `SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1)`
+	selectSubscription = `SELECT EXISTS (SELECT FROM pg_subscription
+  WHERE subname = $1 AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+
+	createSlot = `SELECT pg_create_logical_replication_slot($1, 'pgoutput')`
+
+	// Tables of a subscription are ready when their first copy has caught up with the changes.
+	notReady = `SELECT count(*) FROM pg_subscription_rel r JOIN pg_subscription s ON s.oid = r.srsubid
+WHERE s.subname = $1 AND r.srsubstate <> 'r'`
+
+	selectLag = `SELECT coalesce((SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)::bigint
+  FROM pg_replication_slots WHERE slot_name = $1), 0)`
+)
+
+// copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new cell
+// is not far behind.
+func (m *Mover) copyRows(ctx context.Context, c *cells, move *store.Move) (next tenantsv1.MoveStep, lag int64, err error) {
+	ready := true
+	err = c.each(all(), func(from, to *database) error {
+		subscribed, err := value[bool](ctx, to, selectSubscription, c.name(to))
+		if err != nil {
+			return err
+		}
+		if !subscribed {
+			ready = false
+			return c.subscribe(ctx, from, to)
+		}
+		if to.name == eventsDB {
+			if err := c.ensureDays(ctx, from, to); err != nil {
+				return err
+			}
+		}
+		waiting, err := value[int](ctx, to, notReady, c.name(to))
+		if err != nil {
+			return err
+		}
+		behind, err := value[int64](ctx, from, selectLag, c.name(from))
+		lag += behind
+		ready = ready && waiting == 0
+		return err
+	})
+	if err != nil || !ready || lag > maxLag {
+		return store.Copying, lag, err
+	}
+	return store.Pausing, lag, nil
+}
+
+// maxLag is how far the new cell may be behind when the switch begins, in bytes of the log of the old one.
+const maxLag = 4 << 20
+
+// subscribe begins the copy of a database. What an earlier attempt has left in the new cell is erased before.
+func (c *cells) subscribe(ctx context.Context, from, to *database) error {
+	if err := c.eraseIn(ctx, to); err != nil {
+		return err
+	}
+	name := c.name(from)
+	published, err := value[bool](ctx, from, selectPublication, name)
+	if err != nil {
+		return err
+	}
+	if !published {
+		if err := from.run(ctx, "publish rows", c.publication(from)); err != nil {
+			return err
+		}
+	}
+	// Made here, because a subscription that makes its own slot waits for itself if both cells are on one server.
+	slot, err := value[bool](ctx, from, selectSlot, name)
+	if err != nil {
+		return err
+	}
+	if !slot {
+		if err := from.run(ctx, "create slot", createSlot, name); err != nil {
+			return err
+		}
+	}
+	if to.name == eventsDB {
+		if err := c.ensureDays(ctx, from, to); err != nil {
+			return err
+		}
+	}
+	url := strings.ReplaceAll(c.urls.url(from.cell, from.name), "'", "''")
+	return to.run(ctx, "subscribe", "CREATE SUBSCRIPTION "+quoted(name)+" CONNECTION '"+url+"' PUBLICATION "+quoted(name)+
+		" WITH (create_slot = false, slot_name = '"+name+"')")
+}
+
+// publication is the statement that publishes the rows of the tenant.
+func (c *cells) publication(d *database) string {
+	var tables []string
+	for _, t := range d.tables {
+		tables = append(tables, quoted(t.name)+" WHERE ("+c.rows(t, "")+")")
+	}
+	return "CREATE PUBLICATION " + quoted(c.name(d)) + " FOR TABLE " + strings.Join(tables, ", ") +
+		" WITH (publish_via_partition_root = true)"
+}
+
+// ensureDays makes the partitions in the new cell that the events of the tenant need.
+func (c *cells) ensureDays(ctx context.Context, from, to *database) error {
+	days, err := value[[]time.Time](ctx, from, `SELECT coalesce(array_agg(DISTINCT day), '{}') FROM feed WHERE tenant_id = $1`, c.move.ID)
+	if err != nil {
+		return err
+	}
+	return to.run(ctx, "make partitions", `SELECT feed_ensure_day(d) FROM unnest($1::date[]) AS d`, days)
+}
+
+// endCopies ends what subscribe has begun.
+func (c *cells) endCopies(ctx context.Context) error {
+	return c.each(all(), func(from, to *database) error { return c.unsubscribe(ctx, from, to) })
+}
+
+// errSlotBusy means that a worker of PostgreSQL has not ended yet.
+var errSlotBusy = errors.New("the slot is in use: trying again")
+
+func (c *cells) unsubscribe(ctx context.Context, from, to *database) error {
+	name := c.name(from)
+	subscribed, err := value[bool](ctx, to, selectSubscription, name)
+	if err != nil {
+		return err
+	}
+	syncSlots := ""
+	if subscribed {
+		oid, err := value[uint32](ctx, to, `SELECT oid FROM pg_subscription WHERE subname = $1`, name)
+		if err != nil {
+			return err
+		}
+		syncSlots = fmt.Sprintf("pg_%d_sync_%%", oid)
+		// Without its slot, which is dropped below, the subscription ends also if the old cell does not answer.
+		for _, sql := range []string{
+			"ALTER SUBSCRIPTION " + quoted(name) + " DISABLE",
+			"ALTER SUBSCRIPTION " + quoted(name) + " SET (slot_name = NONE)",
+			"DROP SUBSCRIPTION " + quoted(name),
+		} {
+			if err := to.run(ctx, "end subscription", sql); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.dropSlots(ctx, from, name, syncSlots); err != nil {
+		return err
+	}
+	return from.run(ctx, "end publication", "DROP PUBLICATION IF EXISTS "+quoted(name))
+}
+
+const (
+	dropIdleSlots = `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots
+WHERE (slot_name = $1 OR $2 <> '' AND slot_name LIKE $2) AND NOT active`
+	countSlots = `SELECT count(*) FROM pg_replication_slots WHERE slot_name = $1 OR $2 <> '' AND slot_name LIKE $2`
+)
+
+// dropSlots drops the slot of the subscription and those of its first copies. A slot is in use until its worker has ended.
+func (c *cells) dropSlots(ctx context.Context, from *database, name, syncSlots string) error {
+	for until := time.Now().Add(slotTime); ; {
+		if err := from.run(ctx, "drop slot", dropIdleSlots, name, syncSlots); err != nil {
+			return err
+		}
+		left, err := value[int](ctx, from, countSlots, name, syncSlots)
+		if err != nil || left == 0 {
+			return err
+		}
+		if time.Now().After(until) {
+			return errSlotBusy
+		}
+		if err := sleep(ctx, poll); err != nil {
+			return err
+		}
+	}
+}
+
+const (
+	slotTime = 5 * time.Second
+	// poll is how often a state is read that is awaited.
+	poll = 20 * time.Millisecond
+)
+
+func sleep(ctx context.Context, pause time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pause):
+		return nil
+	}
+}
+
+// eraseRows erases the rows of the tenant in a cell, and checks that none is left.
+func (c *cells) eraseRows(ctx context.Context, side map[string]*database) error {
+	for _, name := range all() {
+		if err := c.eraseIn(ctx, side[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errRowsLeft means that rows are still being written.
+var errRowsLeft = errors.New("rows of the tenant are left")
+
+// eraseIn erases in the role of an apply worker, because audits refuse to be deleted otherwise.
+func (c *cells) eraseIn(ctx context.Context, d *database) error {
+	sql, left := "", "SELECT 0"
+	extra := []table{{name: "outbox"}, {name: "feed_moved_epochs"}, {name: "pauses"}}
+	for _, t := range append(extra, d.tables...) {
+		exists, err := value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, t.name)
+		if err != nil {
+			return err
+		}
+		if exists {
+			sql += "; DELETE FROM " + quoted(t.name) + " WHERE " + c.rows(t, "")
+			left += " + (SELECT count(*) FROM " + quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
+		}
+	}
+	if err := d.run(ctx, "erase rows", "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL session_replication_role = replica"+sql+
+		"; COMMIT"); err != nil {
+		_, _ = d.Exec(ctx, "ROLLBACK")
+		return err
+	}
+	rows, err := value[int64](ctx, d, left)
+	if err == nil && rows > 0 {
+		err = fmt.Errorf("%w: %d in %s of cell %s", errRowsLeft, rows, d.name, d.cell)
+	}
+	return err
+}

@@ -1,0 +1,194 @@
+// Package moves moves tenants between cells, and keeps the gifts that all cells show the same.
+//
+// # A move
+//
+// PostgreSQL copies the rows of the tenant from each database of the old cell to that of the new one and follows their changes, by
+// logical replication (copy.go). When the copy is complete, the webhooks of the tenant wait, and those that are being sent end. Then the
+// old cell refuses changes of the tenant: a trigger on each of its tables raises an error of class 57, which services answer with
+// service_unavailable and gateways hold back (fence.go). What has been committed reaches the feed and the webhooks, and the new cell; both
+// cells are compared row by row; and the tenant is switched (switch.go). This takes at most fenceTime, else the move goes back to copying.
+// At last the rows of the old cell are erased.
+//
+// Every step is a row of tenant_moves, and may be repeated: a worker that ends leaves nothing that its successor does not find. A move
+// back is a move.
+//
+// # Rights
+//
+// The logins of Databases create publications, slots and subscriptions, and write as an apply worker does, without ordinary triggers: that
+// of the replica role. On PostgreSQL 15 this takes a superuser; later a member of pg_create_subscription and of the owners of the tables
+// with REPLICATION and the right to set session_replication_role.
+package moves
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+const (
+	// workInterval is how often the worker looks for moves, and looks at one again whose step is not complete.
+	workInterval = time.Second
+	// retryPause follows an attempt that failed.
+	retryPause = 10 * time.Second
+	// fenceTime is how long changes of a tenant are refused at most. Gateways hold a call back for a little longer.
+	fenceTime = 8 * time.Second
+)
+
+// Publisher publishes versions of tenants to the edges.
+type Publisher interface {
+	Publish(ctx context.Context, tenantID string, version int64) error
+}
+
+// Deps are what a Mover works with.
+type Deps struct {
+	Store     *store.Store
+	Publisher Publisher
+	Databases Databases
+	Log       *slog.Logger
+}
+
+// Mover moves tenants.
+type Mover struct{ deps Deps }
+
+// New makes a Mover and its metrics.
+func New(deps Deps, tel *telemetry.Telemetry) (*Mover, error) {
+	m := &Mover{deps: deps}
+	return m, m.observe(tel)
+}
+
+// Parts are the periodic work: the moves, and the copies of the gifts.
+func (m *Mover) Parts(tel *telemetry.Telemetry) []daemon.Part {
+	if len(m.deps.Databases) == 0 {
+		return nil
+	}
+	return []daemon.Part{
+		daemon.Every("moves", workInterval, tel, func(ctx context.Context) error { return m.deps.Store.EachMove(ctx, m.work) }),
+		daemon.Every("gifts of cells", copyInterval, tel, m.KeepGifts),
+	}
+}
+
+// work takes a move as far as it can go now, and notes why it cannot go on.
+func (m *Mover) work(ctx context.Context, move store.Move) error {
+	c, err := m.connect(ctx, move)
+	var after time.Duration
+	var lag int64
+	if err == nil {
+		defer c.close()
+		after, lag, err = m.advance(ctx, c, move)
+	}
+	problem := ""
+	if err != nil {
+		problem, after = err.Error(), retryPause
+	}
+	if errors.Is(err, store.ErrMoved) {
+		return nil // It was cancelled, or is at another step: the next look finds it.
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	defer cancel()
+	noted := m.deps.Store.NoteMove(within, move.ID, lag, problem, after)
+	if err != nil {
+		err = fmt.Errorf("move tenant %s to cell %s: %w", move.ID, move.To, err)
+	}
+	return errors.Join(err, noted)
+}
+
+const noteTimeout = 5 * time.Second
+
+// advance works on the step of a move, and on the next ones as long as each is completed. It returns when to look again, and how far the
+// copy lags.
+func (m *Mover) advance(ctx context.Context, c *cells, move store.Move) (after time.Duration, lag int64, err error) {
+	for {
+		next := move.Step
+		switch move.Step {
+		case store.Copying:
+			next, lag, err = m.copyRows(ctx, c, &move)
+		case store.Pausing:
+			next, err = m.pause(ctx, c, &move)
+		case store.Switching:
+			// The worker that fenced the tenant ended before it had switched it.
+			if err = c.unfence(ctx); err == nil {
+				next = store.Copying
+			}
+		case store.MoveErase:
+			next, err = m.eraseSource(ctx, c)
+		case store.Undoing:
+			next, err = m.undo(ctx, c)
+		default:
+			return 0, 0, nil
+		}
+		if err != nil || next == move.Step {
+			return workInterval, lag, err
+		}
+		if err := m.step(ctx, &move, next); err != nil {
+			return 0, lag, err
+		}
+		if move.Step == store.Switching {
+			if err := m.switchCell(ctx, c, &move); err != nil {
+				return 0, lag, errors.Join(err, m.goBack(ctx, c, &move))
+			}
+		}
+		if move.Step == store.MoveDone || move.Step == store.Cancelled {
+			return 0, 0, nil
+		}
+	}
+}
+
+// step takes the move to its next step, and tells the gateways.
+func (m *Mover) step(ctx context.Context, move *store.Move, next tenantsv1.MoveStep) error {
+	version, err := m.deps.Store.StepMove(ctx, *move, next)
+	if err != nil {
+		return err
+	}
+	m.deps.Log.InfoContext(ctx, "move of a tenant", "tenant_id", move.ID, "to", move.To, "step", next.String())
+	move.Step = next
+	return m.deps.Publisher.Publish(ctx, move.ID, version)
+}
+
+// goBack ends a switch that did not succeed: the tenant goes on in the old cell.
+func (m *Mover) goBack(ctx context.Context, c *cells, move *store.Move) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
+	defer cancel()
+	if err := c.unfence(ctx); err != nil {
+		return err
+	}
+	if err := m.resume(ctx, c); err != nil {
+		return err
+	}
+	return m.step(ctx, move, store.Copying)
+}
+
+// eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant lead to
+// the new cell.
+func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
+	if waiting, err := c.unconfirmed(ctx); waiting || err != nil {
+		return store.MoveErase, err
+	}
+	if err := c.endCopies(ctx); err != nil {
+		return 0, err
+	}
+	if err := c.eraseRows(ctx, c.source); err != nil {
+		return 0, err
+	}
+	return store.MoveDone, c.unfence(ctx)
+}
+
+// undo ends a move that was cancelled: the tenant goes on in the old cell, and nothing of it is left in the new one.
+func (m *Mover) undo(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
+	if err := c.unfence(ctx); err != nil {
+		return 0, err
+	}
+	if err := m.resume(ctx, c); err != nil {
+		return 0, err
+	}
+	if err := c.endCopies(ctx); err != nil {
+		return 0, err
+	}
+	return store.Cancelled, c.eraseRows(ctx, c.target)
+}

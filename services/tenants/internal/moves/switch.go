@@ -1,0 +1,191 @@
+package moves
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// errDiffers means that the cells do not have the same rows.
+var errDiffers = errors.New("the cells differ")
+
+// switchCell switches the tenant to the new cell. Everything before the switch itself may be repeated.
+func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) error {
+	within, cancel := context.WithTimeout(ctx, fenceTime)
+	defer cancel()
+	began := time.Now()
+	if err := c.fence(within, writers); err != nil {
+		return err
+	}
+	if err := c.drain(within); err != nil {
+		return fmt.Errorf("wait for feed and webhooks: %w", err)
+	}
+	if err := c.fence(within, readers); err != nil {
+		return err
+	}
+	if err := c.catchUp(within); err != nil {
+		return fmt.Errorf("wait for the new cell: %w", err)
+	}
+	if err := m.awaitGifts(within, c); err != nil {
+		return fmt.Errorf("wait for the gifts of the new cell: %w", err)
+	}
+	rows, err := c.compare(within)
+	if err != nil {
+		return err
+	}
+	if err := c.carry(within); err != nil {
+		return err
+	}
+	// From here on the tenant may be in the new cell, so nothing may end what follows early.
+	version, err := m.deps.Store.SwitchCell(context.WithoutCancel(ctx), *move, rows, time.Since(began))
+	if err != nil {
+		return err
+	}
+	move.Step = store.MoveErase
+	m.deps.Log.InfoContext(ctx, "tenant switched", "tenant_id", move.ID, "from", move.From, "to", move.To, "rows", rows,
+		"pause", time.Since(began))
+	return m.deps.Publisher.Publish(ctx, move.ID, version)
+}
+
+// compare compares the rows of the tenant in all tables of both cells, and returns how many there are.
+func (c *cells) compare(ctx context.Context) (rows int64, err error) {
+	counts := make([]int64, len(all()))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, name := range all() {
+		group.Go(func() error {
+			from, to := c.source[name], c.target[name]
+			for _, t := range from.tables {
+				rows, sum, err := c.checksum(ctx, from, t)
+				if err != nil {
+					return err
+				}
+				copied, copiedSum, err := c.checksum(ctx, to, t)
+				if err != nil {
+					return err
+				}
+				if rows != copied || sum != copiedSum {
+					return fmt.Errorf("%w: %s.%s has %d rows in cell %s and %d in cell %s",
+						errDiffers, name, t.name, rows, from.cell, copied, to.cell)
+				}
+				counts[i] += rows
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	for _, n := range counts {
+		rows += n
+	}
+	return rows, err
+}
+
+// checksum counts the rows of the tenant in a table and adds up their hashes.
+func (c *cells) checksum(ctx context.Context, d *database, t table) (rows int64, sum string, err error) {
+	sql := "SELECT count(*), coalesce(sum(hash_record_extended(t, 0)::numeric), 0)::text FROM " + quoted(t.name) + " t WHERE " + c.rows(t, "t.")
+	if err := d.QueryRow(ctx, sql).Scan(&rows, &sum); err != nil {
+		return 0, "", fmt.Errorf("compare %s.%s of cell %s: %w", d.name, t.name, d.cell, err)
+	}
+	return rows, sum, nil
+}
+
+// carry makes the sequences of the new cell go on after the values of the tenant's rows, so that later rows sort after them, and carries
+// the epochs of the feed's cursors and the pictures of brands.
+func (c *cells) carry(ctx context.Context) error {
+	err := c.each(all(), func(from, to *database) error {
+		for _, t := range from.tables {
+			if t.identity != "" {
+				if err := c.passSequence(ctx, from, to, t); err != nil {
+					return err
+				}
+			}
+			if t.pictures {
+				if err := c.carryPictures(ctx, from, to, t); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.carryFeed(ctx)
+}
+
+func (c *cells) passSequence(ctx context.Context, from, to *database, t table) error {
+	highest, err := value[int64](ctx, from,
+		"SELECT coalesce(max("+quoted(t.identity)+"), 0)::bigint FROM "+quoted(t.name)+" WHERE "+c.rows(t, ""))
+	if err != nil || highest == 0 {
+		return err
+	}
+	last, err := value[int64](ctx, to, `SELECT nextval(pg_get_serial_sequence($1, $2))`, t.name, t.identity)
+	if err != nil || last > highest {
+		return err
+	}
+	// Other tenants may take values meanwhile, and the sequence must not go back.
+	return to.run(ctx, "set sequence", `SELECT setval(pg_get_serial_sequence($1, $2), $3)`, t.name, t.identity, highest+sequenceMargin)
+}
+
+// sequenceMargin is more than the values that a sequence hands out between two statements.
+const sequenceMargin = 10_000
+
+// carryFeed carries positions and epochs: a cursor names the epoch of the cell in which it was made.
+func (c *cells) carryFeed(ctx context.Context) error {
+	var last *int64
+	var day *time.Time
+	var epochs, survived []int64
+	err := c.source[eventsDB].QueryRow(ctx, `SELECT * FROM move_feed_out($1)`, c.move.ID).Scan(&last, &day, &epochs, &survived)
+	if err != nil {
+		return fmt.Errorf("read epochs of the feed: %w", err)
+	}
+	return c.target[eventsDB].run(ctx, "carry epochs", `SELECT move_feed_in($1, $2, $3, $4, $5)`,
+		c.move.ID, last, day, epochs, survived)
+}
+
+// carryPictures copies what the new cell does not know of the pictures that rows of the tenant name. Their files are in the one store.
+func (c *cells) carryPictures(ctx context.Context, from, to *database, t table) error {
+	const pictures = `SELECT coalesce(jsonb_agg(to_jsonb(i)), '[]') FROM images i WHERE i.file_id IN (
+  WITH named AS (SELECT file_id FROM `
+	const renditions = `SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM image_renditions r WHERE r.original IN (SELECT file_id FROM `
+	where := quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
+	files, err := value[string](ctx, from, pictures+where+
+		" SELECT file_id FROM named UNION SELECT r.file_id FROM image_renditions r JOIN named n ON n.file_id = r.original)")
+	if err != nil {
+		return err
+	}
+	smaller, err := value[string](ctx, from, renditions+where)
+	if err != nil {
+		return err
+	}
+	err = to.run(ctx, "carry pictures",
+		`INSERT INTO images SELECT * FROM jsonb_populate_recordset(NULL::images, $1::jsonb) ON CONFLICT DO NOTHING`, files)
+	if err != nil {
+		return err
+	}
+	return to.run(ctx, "carry pictures", `INSERT INTO image_renditions
+SELECT * FROM jsonb_populate_recordset(NULL::image_renditions, $1::jsonb) ON CONFLICT DO NOTHING`, smaller)
+}
+
+// awaitGifts waits until a cell that has only a copy of the gifts has those that were put until now.
+func (m *Mover) awaitGifts(ctx context.Context, c *cells) error {
+	if c.move.To == identity.HomeCell {
+		return nil
+	}
+	home, err := m.deps.Databases.open(ctx, identity.HomeCell, catalogDB)
+	if err != nil {
+		return err
+	}
+	d := &database{Conn: home, name: catalogDB, cell: identity.HomeCell}
+	defer func() { _ = d.Close(context.WithoutCancel(ctx)) }()
+	end, err := value[string](ctx, d, selectLogEnd)
+	if err != nil {
+		return err
+	}
+	return awaitSlot(ctx, d, giftsSlot(c.move.To), end)
+}

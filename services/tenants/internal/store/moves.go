@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/tenants"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+var (
+	// ErrMoving means that the tenant is being moved to another cell.
+	ErrMoving = errors.New("the tenant is being moved to another cell")
+	// ErrMoved means that a move cannot be cancelled any more.
+	ErrMoved = errors.New("the tenant is in the new cell")
+	// ErrSameCell refuses a move to where the tenant is.
+	ErrSameCell = errors.New("the tenant is in this cell")
+)
+
+// Move is a move of a tenant that has not ended.
+type Move struct {
+	tenants.Tenant
+
+	// From and To are letters of cells.
+	From, To string
+	Step     tenantsv1.MoveStep
+}
+
+// The steps of a move.
+const (
+	Copying   = tenantsv1.MoveStep_MOVE_STEP_COPYING
+	Pausing   = tenantsv1.MoveStep_MOVE_STEP_PAUSING
+	Switching = tenantsv1.MoveStep_MOVE_STEP_SWITCHING
+	MoveErase = tenantsv1.MoveStep_MOVE_STEP_ERASING
+	MoveDone  = tenantsv1.MoveStep_MOVE_STEP_DONE
+	Undoing   = tenantsv1.MoveStep_MOVE_STEP_UNDOING
+	Cancelled = tenantsv1.MoveStep_MOVE_STEP_CANCELLED
+)
+
+const (
+	selectTenantCell = `SELECT cell, ARRAY(SELECT id FROM api_keys WHERE tenant_id = $1 ORDER BY id) FROM tenants WHERE id = $1`
+
+	unfinished = `step NOT IN ('DONE', 'CANCELLED')`
+
+	isMoving = `SELECT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1 AND ` + unfinished + `)`
+
+	// Changes of keys would be lost while the tenant is switched.
+	isSwitching = `SELECT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1 AND step IN ('PAUSING', 'SWITCHING'))`
+
+	insertMove = `INSERT INTO tenant_moves (tenant_id, source, target, step, actor_kind, actor_id, key_ids)
+VALUES ($1, $2, $3, 'COPYING', $4, $5, $6)
+ON CONFLICT (tenant_id) DO UPDATE SET source = excluded.source, target = excluded.target, step = 'COPYING',
+  requested_at = excluded.requested_at, actor_kind = excluded.actor_kind, actor_id = excluded.actor_id, key_ids = excluded.key_ids,
+  step_at = excluded.step_at, rows = 0, lag_bytes = 0, pause = '0', problem = '', next_attempt_at = excluded.next_attempt_at`
+
+	selectMove = `SELECT tenant_id::text, source, target, step, requested_at, actor_kind, actor_id, step_at, rows, lag_bytes,
+  (extract(epoch FROM pause) * 1000)::bigint, problem FROM tenant_moves WHERE tenant_id = $1`
+
+	// Several instances share the work: each move has a lock that ends with the connection of its worker.
+	lockMove = `SELECT pg_try_advisory_lock(hashtextextended('move/' || $1, 0))`
+
+	freeMove = `SELECT pg_advisory_unlock(hashtextextended('move/' || $1, 0))`
+
+	dueMoves = `SELECT tenant_id::text FROM tenant_moves WHERE ` + unfinished + ` AND next_attempt_at <= clock_timestamp()
+ORDER BY requested_at`
+
+	readMove = `SELECT tenant_id::text, key_ids, source, target, step FROM tenant_moves WHERE tenant_id = $1 AND ` + unfinished + `
+  AND next_attempt_at <= clock_timestamp()`
+
+	stepMove = `UPDATE tenant_moves SET step = $3, step_at = clock_timestamp(), problem = '', next_attempt_at = clock_timestamp()
+WHERE tenant_id = $1 AND step = $2 RETURNING target`
+
+	switchCell = `UPDATE tenants SET cell = $2 WHERE id = $1`
+
+	measureMove = `UPDATE tenant_moves SET rows = $2, pause = $3 WHERE tenant_id = $1`
+
+	noteMove = `UPDATE tenant_moves SET lag_bytes = $2, problem = $3, next_attempt_at = clock_timestamp() + $4::interval WHERE tenant_id = $1`
+
+	setKeys = `UPDATE tenant_moves SET key_ids = $2 WHERE tenant_id = $1`
+
+	selectStanding = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(step_at)), 0)::float8 FROM tenant_moves WHERE ` + unfinished
+)
+
+// BeginMove begins to move a tenant. With check it only reports whether it would. It fails with ErrSameCell, ErrNoCell, ErrMoving or
+// ErrOffboarded.
+func (s *Store) BeginMove(ctx context.Context, tenantID, to string, by Authorization, check bool) (m Move, err error) {
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		m = Move{Tenant: tenants.Tenant{ID: tenantID}, To: to, Step: Copying}
+		state, err := stateOf(ctx, tx, tenantID)
+		if err != nil {
+			return err
+		}
+		if state != "" {
+			return ErrOffboarded
+		}
+		if _, err := changeIn(ctx, tx, tenantID, by, func(pgx.Tx) (bool, error) { return false, nil }); err != nil {
+			return err
+		}
+		if err := requireNot(ctx, tx, isMoving, tenantID); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, selectTenantCell, tenantID).Scan(&m.From, &m.KeyIDs); err != nil {
+			return fmt.Errorf("read cell of tenant: %w", err)
+		}
+		if m.From == to {
+			return ErrSameCell
+		}
+		if _, err := cellWithRoom(ctx, tx, to); err != nil || check {
+			return err
+		}
+		if _, err := tx.Exec(ctx, insertMove, tenantID, m.From, to, enumname.String(by.Actor.GetKind()), by.Actor.GetId(),
+			m.KeyIDs); err != nil {
+			return fmt.Errorf("insert move: %w", err)
+		}
+		return recordMove(ctx, tx, m, by, Copying)
+	})
+	return m, translate(err)
+}
+
+// requireNot fails with ErrMoving if the query finds something of the tenant.
+func requireNot(ctx context.Context, tx pgx.Tx, query, tenantID string) error {
+	var found bool
+	if err := tx.QueryRow(ctx, query, tenantID).Scan(&found); err != nil {
+		return fmt.Errorf("find move: %w", err)
+	}
+	if found {
+		return ErrMoving
+	}
+	return nil
+}
+
+// recordMove adds a step to the audit of the tenant.
+func recordMove(ctx context.Context, tx pgx.Tx, m Move, by Authorization, step tenantsv1.MoveStep) error {
+	a := auditedChange{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_MOVE, after: map[string]any{
+		"from": m.From, "to": m.To, "step": enumname.String(step),
+	}}
+	return a.record(ctx, tx, m.ID, "")
+}
+
+// Move returns the newest move of a tenant.
+func (s *Store) Move(ctx context.Context, tenantID string) (*tenantsv1.TenantMove, error) {
+	return postgres.SelectOne(ctx, s.pool, "read move", ErrNotFound, func(row pgx.CollectableRow) (*tenantsv1.TenantMove, error) {
+		m := &tenantsv1.TenantMove{RequestedBy: &commonv1.Actor{}}
+		return m, row.Scan(&m.TenantId, &m.From, &m.To, postgres.ScanEnum(&m.Step), postgres.ScanTime(&m.RequestedAt),
+			postgres.ScanEnum(&m.RequestedBy.Kind), &m.RequestedBy.Id, postgres.ScanTime(&m.StepAt), &m.Rows, &m.LagBytes,
+			&m.PauseMs, &m.Problem)
+	}, selectMove, tenantID)
+}
+
+// CancelMove ends a move before its switch. It fails with ErrMoved after it.
+func (s *Store) CancelMove(ctx context.Context, tenantID string, by Authorization) (version int64, err error) {
+	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		found, err := postgres.Select(ctx, tx, "read move", scanMove, readAnyMove, tenantID)
+		switch {
+		case err != nil:
+			return false, err
+		case len(found) == 0:
+			return false, ErrNotFound
+		}
+		m := found[0]
+		switch m.Step {
+		case Undoing, Cancelled:
+			return false, nil
+		case MoveErase, MoveDone:
+			return false, ErrMoved
+		}
+		if err := tx.QueryRow(ctx, stepMove, tenantID, enumname.String(m.Step), enumname.String(Undoing)).Scan(&m.To); err != nil {
+			return false, fmt.Errorf("cancel move: %w", err)
+		}
+		return true, recordMove(ctx, tx, m, by, Undoing)
+	})
+}
+
+const readAnyMove = `SELECT tenant_id::text, key_ids, source, target, step FROM tenant_moves WHERE tenant_id = $1 FOR UPDATE`
+
+func scanMove(row pgx.CollectableRow) (m Move, err error) {
+	return m, row.Scan(&m.ID, &m.KeyIDs, &m.From, &m.To, postgres.ScanEnum(&m.Step))
+}
+
+// EachMove calls work with every move that is due and that no other instance works on.
+func (s *Store) EachMove(ctx context.Context, work func(ctx context.Context, m Move) error) error {
+	due, err := postgres.Select(ctx, s.pool, "list moves", pgx.RowTo[string], dueMoves)
+	for _, id := range due {
+		err = errors.Join(err, s.lockedMove(ctx, id, work))
+	}
+	return err
+}
+
+func (s *Store) lockedMove(ctx context.Context, tenantID string, work func(ctx context.Context, m Move) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connection of a move: %w", err)
+	}
+	defer conn.Release()
+	var locked bool
+	if err := conn.QueryRow(ctx, lockMove, tenantID).Scan(&locked); err != nil || !locked {
+		return err
+	}
+	defer func() {
+		// A connection that cannot free the lock must not go on: its session would hold it.
+		if _, err := conn.Exec(context.WithoutCancel(ctx), freeMove, tenantID); err != nil {
+			_ = conn.Conn().Close(context.WithoutCancel(ctx))
+		}
+	}()
+	found, err := postgres.Select(ctx, s.pool, "read move", scanMove, readMove, tenantID)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return work(ctx, found[0])
+}
+
+// StepMove takes a move to its next step and returns the tenant's new version. It fails with ErrMoved if the move is at another step by
+// now, as when it was cancelled.
+func (s *Store) StepMove(ctx context.Context, m Move, next tenantsv1.MoveStep) (version int64, err error) {
+	return s.stepMove(ctx, m, next, func(pgx.Tx) error { return nil })
+}
+
+func (s *Store) stepMove(
+	ctx context.Context, m Move, next tenantsv1.MoveStep, also func(tx pgx.Tx) error,
+) (version int64, err error) {
+	system := Authorization{Actor: System()}
+	err = s.inTx(ctx, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, bumpTenant, m.ID).Scan(&version); err != nil {
+			return fmt.Errorf("raise version: %w", err)
+		}
+		err := tx.QueryRow(ctx, stepMove, m.ID, enumname.String(m.Step), enumname.String(next)).Scan(&m.To)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrMoved
+		}
+		if err != nil {
+			return fmt.Errorf("step of move: %w", err)
+		}
+		if err := also(tx); err != nil {
+			return err
+		}
+		return recordMove(ctx, tx, m, system, next)
+	})
+	return version, translate(err)
+}
+
+// SwitchCell records that the tenant is in the new cell.
+func (s *Store) SwitchCell(ctx context.Context, m Move, rows int64, pause time.Duration) (version int64, err error) {
+	return s.stepMove(ctx, m, MoveErase, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, switchCell, m.ID, m.To); err != nil {
+			return fmt.Errorf("change cell: %w", err)
+		}
+		_, err := tx.Exec(ctx, measureMove, m.ID, rows, pause)
+		return err
+	})
+}
+
+// NoteMove records what an operator wants to know of a move, and when a worker looks at it again.
+func (s *Store) NoteMove(ctx context.Context, tenantID string, lag int64, problem string, after time.Duration) error {
+	return s.exec(ctx, "note progress of move", noteMove, tenantID, lag, problem, after)
+}
+
+// MoveKeys records the keys that the tenant has now, and reports whether some are new since the copy began.
+func (s *Store) MoveKeys(ctx context.Context, m *Move) (changed bool, err error) {
+	var cell string
+	var keyIDs []int32
+	if err := s.pool.QueryRow(ctx, selectTenantCell, m.ID).Scan(&cell, &keyIDs); err != nil {
+		return false, fmt.Errorf("read keys of tenant: %w", err)
+	}
+	if len(keyIDs) == len(m.KeyIDs) { // Keys are never deleted.
+		return false, nil
+	}
+	m.KeyIDs = keyIDs
+	return true, s.exec(ctx, "record keys of move", setKeys, m.ID, keyIDs)
+}
+
+// StandingMove is how long the move that stands longest has been at its step.
+func (s *Store) StandingMove(ctx context.Context) (age time.Duration, err error) {
+	var seconds float64
+	err = s.pool.QueryRow(ctx, selectStanding).Scan(&seconds)
+	return time.Duration(seconds * float64(time.Second)), err
+}
