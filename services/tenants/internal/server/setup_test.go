@@ -28,6 +28,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/moves"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
@@ -46,6 +47,7 @@ type fixture struct {
 	privacy   tenantsv1.PrivacyOperationsServiceClient
 	// offboarding has orders as the only other service.
 	offboarding tenantsv1.OffboardingOperationsServiceClient
+	cells       tenantsv1.CellOperationsServiceClient
 	// orders and links are fakes of the services that store personal data.
 	orders, links *records
 	eventService  *eventService
@@ -113,6 +115,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	f.ops = tenantsv1.NewTenantOperationsServiceClient(conn)
 	f.privacy = tenantsv1.NewPrivacyOperationsServiceClient(conn)
 	f.offboarding = tenantsv1.NewOffboardingOperationsServiceClient(conn)
+	f.cells = tenantsv1.NewCellOperationsServiceClient(conn)
 	return f
 }
 
@@ -131,11 +134,13 @@ func (f *fixture) listen(cfg rpc.Config, ring *seal.Ring) string {
 		Store: store.New(pool), Orders: f.orders, Links: f.links, Ring: ring,
 		Events: []privacyv1.RecordEventsServiceClient{f.eventService}, Backups: 35 * 24 * time.Hour, Log: tel.Logger, Now: time.Now,
 	})
+	mover, err := moves.New(moves.Deps{Store: store.New(pool), Publisher: publisher, Log: tel.Logger}, tel)
+	require.NoError(t, err)
 	server.Register(s, server.Deps{
-		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
+		Moves: mover, Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
 		Holders: []offboarding.Holder{{Name: identity.Orders, Data: pages{}}}, Own: store.TenantData(pool),
 		Currencies: f,
-	}, server.Config{Environment: apikey.Sandbox, OffboardingGrace: 30 * 24 * time.Hour})
+	}, server.Config{Environment: apikey.Sandbox, LoopbackWebhooks: true, OffboardingGrace: 30 * 24 * time.Hour})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
