@@ -20,6 +20,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/partnergifting/platform/pkg/settings"
@@ -40,6 +41,9 @@ type Config struct {
 	// OwnServers are the URLs of further PostgreSQL servers, by the database that each of them has alone.
 	OwnServers map[string]string
 
+	// Cells are the letters of further cells, each with databases, a topic and programs of its own.
+	Cells []string
+
 	// FewPictures places the demo with few pictures: tests with the race detector spend most of the start on them.
 	FewPictures bool
 
@@ -56,8 +60,9 @@ const (
 	redisPort    = 31
 	kafkaPort    = 32
 
-	// PortSpan is the number of ports of a stack, from its first port.
+	// PortSpan is the number of ports of a stack with one cell, from its first port. Those of further cells follow.
 	PortSpan = 33
+	cellSpan = 20
 
 	// portsEnd follows the last port.
 	portsEnd = 65536
@@ -65,9 +70,11 @@ const (
 
 var (
 	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+	cellForm = regexp.MustCompile(`^[b-z]$`)
 
 	errName     = errors.New("name must be lower-case letters, digits and underscores")
 	errPortBase = errors.New("port base must leave room for all ports")
+	errCells    = errors.New("cells must be different letters from b to z")
 )
 
 // withDefaults fills the empty fields and checks the others.
@@ -84,10 +91,30 @@ func (c Config) withDefaults() (Config, error) {
 	if !nameForm.MatchString(c.Name) {
 		return c, fmt.Errorf("%w: %q", errName, c.Name)
 	}
-	if c.PortBase < 1 || c.PortBase+PortSpan > portsEnd {
+	if c.PortBase < 1 || c.PortBase+c.Ports() > portsEnd {
 		return c, fmt.Errorf("%w: %d", errPortBase, c.PortBase)
 	}
+	for i, letter := range c.Cells {
+		if !cellForm.MatchString(letter) || slices.Contains(c.Cells[:i], letter) {
+			return c, fmt.Errorf("%w: %q", errCells, c.Cells)
+		}
+	}
 	return c, nil
+}
+
+// Ports is the number of ports of the stack.
+func (c Config) Ports() int { return PortSpan + cellSpan*len(c.Cells) }
+
+// cellName is the Name from which the names of a further cell's databases, topic and groups are made.
+func (c Config) cellName(letter string) string { return c.Name + "_" + letter }
+
+// Names are the prefixes of the names of databases, topics, groups and logins: one for each cell.
+func (c Config) Names() []string {
+	names := []string{c.Name}
+	for _, letter := range c.Cells {
+		names = append(names, c.cellName(letter))
+	}
+	return names
 }
 
 // Topic is the Kafka topic of changes.

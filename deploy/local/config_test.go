@@ -33,14 +33,33 @@ func TestConfig(t *testing.T) {
 		_, err = Config{PortBase: 65_530}.withDefaults()
 		require.ErrorIs(t, err, errPortBase)
 	})
+	t.Run("rejects cells that are not different letters, and the first cell", func(t *testing.T) {
+		for _, cells := range [][]string{{"a"}, {"B"}, {"b", "b"}, {"bc"}, {""}} {
+			_, err := Config{Cells: cells}.withDefaults()
+			require.ErrorIs(t, err, errCells, "%q", cells)
+		}
+		cfg, err := Config{Cells: []string{"b", "c"}}.withDefaults()
+		require.NoError(t, err)
+		require.Equal(t, []string{"gifting", "gifting_b", "gifting_c"}, cfg.Names())
+	})
 	t.Run("no two programs share a port", func(t *testing.T) {
+		cfg := Config{Cells: []string{"b", "c"}}
 		ports := []int{inboxPort, postgresPort, redisPort, kafkaPort}
 		for _, p := range programs.All() {
 			ports = append(ports, slices.Compact([]int{p.Port, p.GRPCPort, p.Port + programs.MetricsOffset})...)
 		}
+		require.Less(t, slices.Max(ports), PortSpan)
+		w := wiring{Config: cfg, databases: &databases{}}
+		for _, cell := range w.withCells().cells {
+			for _, p := range programsOfCell() {
+				for _, offset := range slices.Compact([]int{p.Port, p.GRPCPort, p.Port + programs.MetricsOffset}) {
+					ports = append(ports, cell.firstPort+offset)
+				}
+			}
+		}
 		slices.Sort(ports)
 		require.Equal(t, slices.Compact(slices.Clone(ports)), ports)
-		require.Less(t, ports[len(ports)-1], PortSpan)
+		require.Less(t, ports[len(ports)-1], cfg.Ports())
 	})
 }
 

@@ -34,7 +34,7 @@ type Conn struct {
 // Dial makes a Conn for a service. env is the content of demo.env, and variable the one in it that has the service's address.
 func Dial(env map[string]string, variable string) (*Conn, error) {
 	for _, p := range programs.All() {
-		if grpcVariable(p) == variable {
+		if variable == grpcVariable(p) || strings.HasPrefix(variable, grpcVariable(p)+"_") {
 			return certificates{bootstrap.Certificates{Dir: filepath.Dir(env[caVariable])}}.dial(p.Name, env[variable]), nil
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
@@ -30,10 +33,11 @@ type databases struct {
 	others   map[string]*url.URL // by database, each with a superuser's login
 	name     string
 	password string // of the relay's login
+	programs []programs.Program
 }
 
 func newDatabases(serverURL string, others map[string]string, name, relayPassword string) (*databases, error) {
-	d := &databases{others: map[string]*url.URL{}, name: name, password: relayPassword}
+	d := &databases{others: map[string]*url.URL{}, name: name, password: relayPassword, programs: programs.All()}
 	var failed error
 	if d.server, failed = url.Parse(serverURL); failed == nil {
 		for db, other := range others {
@@ -46,6 +50,36 @@ func newDatabases(serverURL string, others map[string]string, name, relayPasswor
 		return nil, errors.New("the URL of PostgreSQL is malformed") // The cause repeats the URL with its password.
 	}
 	return d, nil
+}
+
+// ofCell are the databases of another cell, all on the server of the stack.
+func (d *databases) ofCell(name string) *databases {
+	return &databases{server: d.server, name: name, password: d.password, programs: programsOfCell()}
+}
+
+// template is the URL of all databases of a cell, in which {database} stands for the name of one.
+func (d *databases) template() string {
+	const name = "DATABASE"
+	return strings.Replace(d.url(name), "_"+name, "_{database}", 1)
+}
+
+var errReplication = errors.New("several cells need a PostgreSQL with wal_level=logical")
+
+// requireReplication checks that databases of the server can follow each other.
+func (d *databases) requireReplication(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, d.server.String())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	var level string
+	if err := conn.QueryRow(ctx, "SHOW wal_level").Scan(&level); err != nil {
+		return err
+	}
+	if level != "logical" {
+		return fmt.Errorf("%w, not %s", errReplication, level)
+	}
+	return nil
 }
 
 // serverOf returns a copy of the URL of the database's server.
@@ -88,7 +122,7 @@ func (d *databases) admitRelay(ctx context.Context) error {
 
 // each executes the statements of each program with a database, on the database's server.
 func (d *databases) each(ctx context.Context, statements func(p programs.Program, name string) []bootstrap.Statement) error {
-	for _, p := range programs.All() {
+	for _, p := range d.programs {
 		if p.Database == "" {
 			continue
 		}

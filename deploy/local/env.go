@@ -41,6 +41,11 @@ func (w wiring) variables(d demo) map[string]string {
 	for _, p := range programs.All() {
 		all[grpcVariable(p)] = w.addr(p.GRPCPort)
 	}
+	for _, cell := range w.cells {
+		for _, p := range programsOfCell() {
+			all[grpcVariable(p)+"_"+strings.ToUpper(cell.letter)] = cell.address(p, p.GRPCPort)
+		}
+	}
 	for _, name := range []identity.Name{identity.Workspace, identity.Backoffice, identity.Operator} {
 		prefix := "GIFTING_" + strings.ToUpper(string(name))
 		all[prefix+"_CERT"], all[prefix+"_KEY"] = w.certificates.Cert(name), w.certificates.Key(name)
@@ -48,7 +53,7 @@ func (w wiring) variables(d demo) map[string]string {
 	return all
 }
 
-// grpcVariable holds the address of a program's gRPC server in demo.env.
+// grpcVariable holds the address of a program's gRPC server in demo.env. That of a further cell ends with its letter: …_ORDERS_B.
 func grpcVariable(p programs.Program) string {
 	return "GIFTING_GRPC_" + strings.ToUpper(cmp.Or(p.Database, string(p.Name)))
 }
@@ -80,11 +85,30 @@ func ProgramEnvFile(dir string, name identity.Name) string {
 	return filepath.Join(dir, "programs", string(name)+".env")
 }
 
+// inCell names a program of a further cell, such as orders-b.
+func inCell(name identity.Name, letter string) identity.Name {
+	return name + "-" + identity.Name(letter)
+}
+
+// name is how messages and files name a program.
+func (w wiring) name(p programs.Program) string {
+	if w.letter == "" {
+		return string(p.Name)
+	}
+	return string(inCell(p.Name, w.letter))
+}
+
 func (s *Stack) writeEnvironments(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "programs"), 0o700); err != nil {
 		return fmt.Errorf("environments of the programs: %w", err)
 	}
-	for name, env := range s.Programs {
+	environments := maps.Clone(s.Programs)
+	for letter, ofCell := range s.Cells {
+		for name, env := range ofCell {
+			environments[inCell(name, letter)] = env
+		}
+	}
+	for name, env := range environments {
 		if err := bootstrap.WriteFile(ProgramEnvFile(dir, name), exports(env)); err != nil {
 			return err
 		}
@@ -110,8 +134,10 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 		return err
 	}
 	var services strings.Builder
-	for _, p := range programs.All() {
-		fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.GRPCPort))
+	for _, cell := range w.all() {
+		for _, p := range cell.databases.programs {
+			fmt.Fprintf(&services, "             %-16s %s\n", cell.name(p), cell.address(p, p.GRPCPort))
+		}
 	}
 	_, err = fmt.Fprintf(w.Out, readyText, took.Round(100*time.Millisecond), w.publicURL(), w.consoleURL(),
 		w.certificates.Dir, services.String(), w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))

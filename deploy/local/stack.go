@@ -14,10 +14,12 @@ import (
 
 	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/inbox"
+	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // Stack is a running platform.
@@ -26,6 +28,8 @@ type Stack struct {
 	Env map[string]string
 	// Programs are the environments in which the programs run, for a test that runs one as a process.
 	Programs map[identity.Name]map[string]string
+	// Cells are the environments of the programs of further cells, by the letter of their cell.
+	Cells map[string]map[identity.Name]map[string]string
 
 	log     *slog.Logger
 	lock    *os.File
@@ -67,7 +71,10 @@ func Start(ctx context.Context, cfg Config) (*Stack, error) {
 		return nil, errors.Join(err, held.Close())
 	}
 	log := newLog(cfg.Out)
-	s := &Stack{log: log, lock: held, logFile: logFile, parts: newSequence(log), Programs: map[identity.Name]map[string]string{}}
+	s := &Stack{
+		log: log, lock: held, logFile: logFile, parts: newSequence(log),
+		Programs: map[identity.Name]map[string]string{}, Cells: map[string]map[identity.Name]map[string]string{},
+	}
 	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Stop(ctx))
 	}
@@ -96,8 +103,11 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 	if err := s.startDependencies(ctx, &w); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, w); err != nil {
-		return err
+	w = w.withCells()
+	for _, cell := range w.all() {
+		if err := s.migrate(ctx, cell); err != nil {
+			return err
+		}
 	}
 	seeded := func(p programs.Program) bool { return p.Name == identity.Tenants || p.Name == identity.Catalog }
 	if err := s.startPrograms(ctx, w, seeded); err != nil {
@@ -114,6 +124,9 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 	if err := s.startPrograms(ctx, w, func(p programs.Program) bool { return !seeded(p) }); err != nil {
 		return err
 	}
+	if err := s.startCells(ctx, w); err != nil {
+		return err
+	}
 	return s.announce(w, demo, time.Since(began))
 }
 
@@ -122,6 +135,7 @@ func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
 	servers, err := deps.Start(ctx,
 		deps.PostgreSQLConfig{
 			URL: cfg.PostgresURL, Dir: filepath.Join(cfg.Dir, "postgres"), Port: cfg.PortBase + postgresPort, Log: s.log,
+			LogicalReplication: len(cfg.Cells) > 0,
 		},
 		deps.RedisConfig{URL: cfg.RedisURL, Dir: filepath.Join(cfg.Dir, "redis"), Port: cfg.PortBase + redisPort, Log: s.log},
 		deps.KafkaConfig{Brokers: cfg.KafkaBrokers, Dir: filepath.Join(cfg.Dir, "kafka"), Port: cfg.PortBase + kafkaPort, Log: s.log})
@@ -133,20 +147,34 @@ func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
 	}
 	w.redisURL, w.brokers = servers.Redis.Address, servers.Kafka.Address
 	w.databases, err = newDatabases(servers.PostgreSQL.Address, cfg.OwnServers, cfg.Name, w.secrets[relayPassword])
+	if err == nil && len(cfg.Cells) > 0 {
+		err = w.databases.requireReplication(ctx)
+	}
 	return err
 }
 
-// migrate creates the databases and brings them up to date, one after another.
+// environments are those of the programs of a cell.
+func (s *Stack) environments(w wiring) map[identity.Name]map[string]string {
+	if w.letter == "" {
+		return s.Programs
+	}
+	if s.Cells[w.letter] == nil {
+		s.Cells[w.letter] = map[identity.Name]map[string]string{}
+	}
+	return s.Cells[w.letter]
+}
+
+// migrate creates the databases of a cell and brings them up to date, one after another.
 func (s *Stack) migrate(ctx context.Context, w wiring) error {
 	if err := w.databases.create(ctx); err != nil {
 		return err
 	}
-	for _, p := range programs.All() {
+	for _, p := range w.databases.programs {
 		env, err := w.environment(p)
 		if err != nil {
 			return err
 		}
-		s.Programs[p.Name] = env
+		s.environments(w)[p.Name] = env
 		if err := p.Migrate(ctx, env); err != nil {
 			return fmt.Errorf("migrate %s: %w", p.Name, err)
 		}
@@ -158,16 +186,44 @@ func (s *Stack) migrate(ctx context.Context, w wiring) error {
 func (s *Stack) startPrograms(ctx context.Context, w wiring, chosen func(p programs.Program) bool) error {
 	for _, p := range slices.DeleteFunc(programs.All(), func(p programs.Program) bool { return !chosen(p) }) {
 		if err := s.startProgram(ctx, w, p); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
+			return fmt.Errorf("%s: %w", w.name(p), err)
 		}
 	}
 	return nil
 }
 
+// startCells starts the programs of further cells and tells the tenants service about them.
+func (s *Stack) startCells(ctx context.Context, w wiring) error {
+	for _, cell := range w.cells {
+		if err := s.startPrograms(ctx, cell, programs.Program.InCells); err != nil {
+			return err
+		}
+		if err := cell.register(ctx); err != nil {
+			return fmt.Errorf("register cell %s: %w", cell.letter, err)
+		}
+	}
+	return nil
+}
+
+// register adds the cell, or replaces its addresses.
+func (w wiring) register(ctx context.Context) error {
+	tenants := w.certificates.dial(identity.Tenants, w.addr(programs.Named(identity.Tenants).Port))
+	defer func() { _ = tenants.Close() }()
+	address := func(name identity.Name) string { return w.address(programs.Named(name), programs.Named(name).Port) }
+	_, err := tenantsv1.NewCellOperationsServiceClient(tenants).PutCell(ctx, &tenantsv1.PutCellRequest{
+		Actor: seed.Installer, Open: true,
+		Cell: &tenantsv1.Cell{
+			Letter: w.letter, CatalogAddr: address(identity.Catalog), OrdersAddr: address(identity.Orders),
+			PersonalLinksAddr: address(identity.PersonalLinks), EventsAddr: address(identity.Events), WebhookAddr: address(identity.Webhook),
+		},
+	})
+	return err
+}
+
 func (s *Stack) startProgram(ctx context.Context, w wiring, p programs.Program) error {
-	metrics := w.addr(p.Port + programs.MetricsOffset)
+	metrics := w.address(p, p.Port+programs.MetricsOffset)
 	for _, offset := range []int{p.Port, p.GRPCPort, p.Port + programs.MetricsOffset} {
-		if err := deps.RequireFree(ctx, string(p.Name), w.PortBase+offset); err != nil {
+		if err := deps.RequireFree(ctx, w.name(p), w.PortBase+w.firstPort+offset); err != nil {
 			return err
 		}
 	}
@@ -177,7 +233,7 @@ func (s *Stack) startProgram(ctx context.Context, w wiring, p programs.Program) 
 	if err != nil {
 		return err
 	}
-	opened, err := p.Open(living, s.Programs[p.Name], tel)
+	opened, err := p.Open(living, s.environments(w)[p.Name], tel)
 	if err != nil {
 		return err
 	}
@@ -185,7 +241,7 @@ func (s *Stack) startProgram(ctx context.Context, w wiring, p programs.Program) 
 		defer tel.Close(ctx)
 		return opened.Run(ctx)
 	}
-	return s.parts.start(ctx, daemon.Part{Name: string(p.Name), Run: run}, answers("http://"+metrics+"/readyz"))
+	return s.parts.start(ctx, daemon.Part{Name: w.name(p), Run: run}, answers("http://"+metrics+"/readyz"))
 }
 
 func (w wiring) demo(ctx context.Context) (demo, error) {

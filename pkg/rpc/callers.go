@@ -91,6 +91,7 @@ var callers = map[identity.Name]grant{
 			"gifting.tenants.v1.TenantOperationsService",
 			"gifting.tenants.v1.PrivacyOperationsService",
 			"gifting.tenants.v1.OffboardingOperationsService",
+			"gifting.tenants.v1.CellOperationsService",
 			"gifting.catalog.v1.CatalogOperationsService",
 			"gifting.catalog.v1.ProductOperationsService",
 			"gifting.catalog.v1.CampaignOperationsService",
@@ -111,6 +112,7 @@ var callers = map[identity.Name]grant{
 		},
 		services: services(
 			"gifting.tenants.v1.TenantOperationsService",
+			"gifting.tenants.v1.CellOperationsService",
 			"gifting.catalog.v1.CatalogOperationsService",
 			"gifting.catalog.v1.ProductOperationsService",
 			"gifting.catalog.v1.CampaignOperationsService",

@@ -1,6 +1,6 @@
 // Command gifting-local runs the whole platform on this machine, with demo data.
 //
-// PORT_BASE moves all its ports.
+// PORT_BASE moves all its ports. CELLS has the letters of further cells, such as b, or b,c.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/partnergifting/platform/deploy/local"
@@ -40,6 +41,9 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("PORT_BASE: %w", err)
 		}
 		cfg.PortBase = port
+	}
+	if cells := os.Getenv("CELLS"); cells != "" {
+		cfg.Cells = strings.Split(cells, ",")
 	}
 	return local.Run(ctx, cfg)
 }

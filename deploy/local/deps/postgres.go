@@ -26,6 +26,9 @@ type PostgreSQLConfig struct {
 	Ephemeral bool
 	// CountsStatements loads pg_stat_statements where the server has it.
 	CountsStatements bool
+	// LogicalReplication lets databases of the server follow each other, as those of several cells do. Every change then writes more
+	// log. Data that such replication has used keeps it: PostgreSQL does not start without it.
+	LogicalReplication bool
 	// Settings are further settings, as name=value, and Env further variables of the server's environment.
 	Settings []string
 	Env      []string
@@ -113,6 +116,14 @@ func (c *cluster) server() server {
 	if c.CountsStatements && c.has("pg_stat_statements") {
 		settings = append(settings, "shared_preload_libraries=pg_stat_statements")
 	}
+	if c.LogicalReplication || c.hasSlots() {
+		settings = append(settings, "wal_level=logical")
+		for _, name := range []string{
+			"max_replication_slots", "max_wal_senders", "max_worker_processes", "max_logical_replication_workers",
+		} {
+			settings = append(settings, name+"=64")
+		}
+	}
 	args := []string{"-D", c.data()}
 	for _, setting := range slices.Concat(settings, c.Settings) {
 		args = append(args, "-c", setting)
@@ -123,6 +134,12 @@ func (c *cluster) server() server {
 		quit: syscall.SIGINT, // Ends sessions and writes a checkpoint.
 		log:  filepath.Join(c.home, "postgres.log"), pidFile: filepath.Join(c.data(), "postmaster.pid"), writesPID: true,
 	}
+}
+
+// hasSlots reports whether the data has replication slots.
+func (c *cluster) hasSlots() bool {
+	slots, err := os.ReadDir(filepath.Join(c.data(), "pg_replslot"))
+	return err == nil && len(slots) > 0
 }
 
 // has reports whether the server programs came with a library, in the folders of distributions or of the embedded build.

@@ -73,6 +73,20 @@ func TestPostgreSQL(t *testing.T) {
 		require.Equal(t, "on", query[string](t, instance.Address, "SHOW synchronous_commit"))
 	})
 
+	t.Run("logical replication is off, and stays on once it was used", func(t *testing.T) {
+		dir := dataDir(t)
+		first := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
+		require.Equal(t, "replica", query[string](t, first.Address, "SHOW wal_level"))
+		stop(t, first)
+		second := mustStart(t)(StartPostgreSQL(t.Context(), PostgreSQLConfig{
+			Dir: filepath.Join(dir, "postgres"), Port: freePort(t), LogicalReplication: true, Log: quiet,
+		}))
+		execSQL(t, second.Address, "SELECT pg_create_logical_replication_slot('kept', 'pgoutput')")
+		stop(t, second)
+		third := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
+		require.Equal(t, "logical", query[string](t, third.Address, "SHOW wal_level"))
+	})
+
 	t.Run("a second start on the same directory is an error", func(t *testing.T) {
 		dir := dataDir(t)
 		instance := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
