@@ -18,6 +18,6 @@ func registerPreview(server *rpc.Server, cfg Config, conns edge.Connections, sit
 		Site:    site,
 		Links:   linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Images:  catalogv1.NewImagesServiceClient(conns.Catalog),
-		Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(conns.Tenants)),
+		Tenants: tenants.NewGlobalCache(tenantsv1.NewDirectoryServiceClient(conns.Tenants)),
 	}, preview.Config{ImageURL: cfg.PublicURL + edge.ImagesPath}))
 }

@@ -59,6 +59,8 @@ type Permission struct {
 	Team []tenantsv1.TeamRole
 	// Client is a client of the tenant, Operator the service operator's team, System the platform, APIKey the calling API key.
 	Client, Operator, System, APIKey bool
+	// Lists means that the call only lists what there is of a tenant. Then the tenant need not exist or have its records in this cell.
+	Lists bool
 }
 
 // EveryTeamRole lists the roles that a member of a tenant's team can have.

@@ -32,6 +32,7 @@ import (
 // Config of the service.
 type Config struct {
 	RPC         rpc.Config
+	Cell        identity.Cell
 	Database    postgres.Config
 	Telemetry   telemetry.Config
 	Environment apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; only sandbox has the operations below /sandbox."`
@@ -91,7 +92,7 @@ func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	server.Register(s.Server, server.Deps{
 		Store: records, Files: files, Processor: picture.NewProcessor(rules.MaxImageBytes),
 		Directory: tenantsv1.NewDirectoryServiceClient(directory),
-	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL, Sandbox: sandbox})
+	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL, Sandbox: sandbox, Cell: cfg.Cell})
 	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool)})
 	return observe(records, s.Telemetry)
 }

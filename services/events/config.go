@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -20,6 +21,7 @@ import (
 // URL must lead directly to the server, not to a transaction pooler.
 type Config struct {
 	RPC         rpc.Config
+	Cell        identity.Cell
 	Database    postgres.Config
 	Telemetry   telemetry.Config
 	EventKeys   seal.EventKeys

@@ -170,7 +170,7 @@ func register(
 	}
 	eventsv1.RegisterEventsServiceServer(s.Server, server.New(events, reader, cfg.Environment))
 	eventsv1.RegisterEventOperationsServiceServer(s.Server, server.NewOperations(events, reader, cfg.Environment, hub,
-		tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory))))
+		tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory), cfg.Cell)))
 	eventsv1.RegisterFeedNoticesServiceServer(s.Server, server.NewFeedNotices(hub))
 	eventsv1.RegisterFeedEventsServiceServer(s.Server, server.NewFeedEvents(events))
 	eventsv1.RegisterFeedRecordsServiceServer(s.Server, server.NewFeedRecords(events, topic, retention, s.Telemetry.Logger))

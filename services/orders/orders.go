@@ -123,7 +123,7 @@ func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ri
 	reconciler := reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.Telemetry.Logger})
 	addPeriodicWork(s, cfg, orders, reconciler)
 	deps := server.Deps{
-		Store: orders, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)), Catalog: catalog,
+		Store: orders, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory), cfg.Cell), Catalog: catalog,
 		Reservations: reconciler, Clock: time.Now,
 	}
 	serving := server.Config{Cell: cfg.Cell, Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox}

@@ -137,7 +137,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring, events *seal.Even
 	})
 	steps := sandboxpace.NewLoop("sandbox claims", s.Telemetry.Logger)
 	srv := server.New(server.Deps{
-		Store: links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)),
+		Store: links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory), cfg.Cell),
 		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: saga, Orders: orders, Clock: time.Now,
 		WakeAuto: steps.Wake,
 	}, server.Config{Cell: cfg.Cell, ClaimURL: cfg.ClaimURL, Sandbox: cfg.Environment == apikey.Sandbox})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/redisconn"
@@ -20,6 +21,7 @@ import (
 // Config of the service.
 type Config struct {
 	RPC       rpc.Config
+	Cell      identity.Cell
 	Database  postgres.Config
 	Telemetry telemetry.Config
 	Kafka     kafka.Config `envPrefix:"KAFKA_"`

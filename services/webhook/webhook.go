@@ -112,7 +112,7 @@ func assemble(s *service.Service, cfg Config) error {
 	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, reader)})
 	privacyv1.RegisterRecordEventsServiceServer(s.Server, &outbox.RecordEventsServer{Erase: webhooks.EraseEvents})
 	webhookv1.RegisterWebhookOperationsServiceServer(s.Server, server.NewOperations(
-		deliveries, reader, tenants.NewCache(directory), sending.Wake, s.Telemetry.Logger))
+		deliveries, reader, tenants.NewCache(directory, cfg.Cell), sending.Wake, s.Telemetry.Logger))
 	return observe(deliveries, sending, cfg.LogRetention, s.Telemetry)
 }
 

@@ -110,7 +110,7 @@ func setup(t *testing.T) *fixture {
 		giftsite.Config{PublicURL: public, ImagesPath: "/catalog/images/"})
 	require.NoError(t, err)
 	f.Server = preview.New(preview.Deps{
-		Site: site, Links: f.links, Images: f.images, Tenants: tenants.NewCache(directory.Client),
+		Site: site, Links: f.links, Images: f.images, Tenants: tenants.NewGlobalCache(directory.Client),
 	}, preview.Config{ImageURL: public + "/catalog/images/"})
 	return f
 }

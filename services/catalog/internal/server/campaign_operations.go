@@ -24,12 +24,19 @@ type campaignRequest interface {
 	GetActor() *commonv1.Actor
 }
 
-func readCampaignAct(req campaignRequest, action string, detail any, errs *fields.Errors) store.Act {
+// campaignAct reads a change of a campaign, reports its violations together with errs, and refuses a tenant that is not in this cell.
+func (s *service) campaignAct(
+	ctx context.Context, req campaignRequest, action string, detail any, errs *fields.Errors,
+) (store.Act, error) {
 	caller.CheckActor(req.GetActor(), errs)
-	return store.Act{
+	act := store.Act{
 		TenantID: errs.UUID("tenantId", req.GetTenantId()), Subject: errs.UUID("campaignId", req.GetCampaignId()),
 		Actor: req.GetActor(), Action: action, Detail: detail,
 	}
+	if err := errs.Err(); err != nil {
+		return act, err
+	}
+	return act, s.tenants.Here(ctx, act.TenantID)
 }
 
 // GetCampaignRecord returns a campaign with its offerings and stock.
@@ -122,8 +129,8 @@ func (s *service) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
 	errs := caller.RequestErrors(ctx)
-	act := readCampaignAct(req, "campaign.start", nil, errs)
-	if err := errs.Err(); err != nil {
+	act, err := s.campaignAct(ctx, req, "campaign.start", nil, errs)
+	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.StartCampaignResponse{}, s.Store.StartCampaign(ctx, act)
@@ -134,8 +141,8 @@ func (s *service) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
 	errs := caller.RequestErrors(ctx)
-	act := readCampaignAct(req, "campaign.complete", nil, errs)
-	if err := errs.Err(); err != nil {
+	act, err := s.campaignAct(ctx, req, "campaign.complete", nil, errs)
+	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.CompleteCampaignResponse{}, s.Store.CompleteCampaign(ctx, act)
@@ -147,8 +154,8 @@ func (s *service) SetCampaignGreetings(
 ) (*catalogv1.SetCampaignGreetingsResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	greetings := rules.ReadGreetings(req.GetGreetings(), errs)
-	act := readCampaignAct(req, "campaign.greetings", map[string]any{"greetings": greetings}, errs)
-	if err := errs.Err(); err != nil {
+	act, err := s.campaignAct(ctx, req, "campaign.greetings", map[string]any{"greetings": greetings}, errs)
+	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.SetCampaignGreetingsResponse{}, s.Store.SetGreetings(ctx, act, greetings)
@@ -160,10 +167,10 @@ func (s *service) PutOffering(
 ) (*catalogv1.PutOfferingResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	offering := rules.ReadOffering("offering", req.GetOffering(), errs)
-	act := readCampaignAct(req, "offering.put", map[string]any{
+	act, err := s.campaignAct(ctx, req, "offering.put", map[string]any{
 		"productId": offering.ProductID, "supplyType": offering.SupplyType, "skus": offering.SKUs,
 	}, errs)
-	if err := errs.Err(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.PutOfferingResponse{}, s.Store.PutOffering(ctx, act, offering)
@@ -175,8 +182,8 @@ func (s *service) RemoveOffering(
 ) (*catalogv1.RemoveOfferingResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
-	act := readCampaignAct(req, "offering.remove", map[string]string{"productId": productID}, errs)
-	if err := errs.Err(); err != nil {
+	act, err := s.campaignAct(ctx, req, "offering.remove", map[string]string{"productId": productID}, errs)
+	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.RemoveOfferingResponse{}, s.Store.RemoveOffering(ctx, productID, act)
@@ -188,8 +195,8 @@ func (s *service) ResumeOffering(
 ) (*catalogv1.ResumeOfferingResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
-	act := readCampaignAct(req, "offering.resume", map[string]string{"productId": productID}, errs)
-	if err := errs.Err(); err != nil {
+	act, err := s.campaignAct(ctx, req, "offering.resume", map[string]string{"productId": productID}, errs)
+	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.ResumeOfferingResponse{}, s.Store.ResumeOffering(ctx, productID, act)
@@ -202,8 +209,8 @@ func (s *service) CorrectStock(
 	errs := caller.RequestErrors(ctx)
 	id := rules.RecordID("correctionId", req.GetCorrectionId(), errs)
 	correction := rules.ReadCorrection(req, errs)
-	act := readCampaignAct(req, "stock.correct", nil, errs)
-	if err := errs.Err(); err != nil {
+	act, err := s.campaignAct(ctx, req, "stock.correct", nil, errs)
+	if err != nil {
 		return nil, err
 	}
 	after, err := s.Store.CorrectStock(ctx, id, act, correction)

@@ -10,6 +10,7 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/picture"
@@ -124,7 +125,8 @@ func (s *service) storeImage(ctx context.Context, content []byte, prepare prepar
 		stored = append(stored, image)
 	}
 	last := len(stored) - 1
-	return stored[last], s.Store.PutImage(ctx, stored[last], stored[:last])
+	// Another cell gets the gifts from the first one, and must not change them.
+	return stored[last], s.Store.PutImage(ctx, stored[last], stored[:last], s.changesGifts() == nil)
 }
 
 // storeFile stores the bytes of an image.
@@ -208,9 +210,11 @@ func (s *service) upload(ctx context.Context, req brandUpload, table store.Brand
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.
 func (s *service) checkBrand(ctx context.Context, tenantID, brandID string) error {
-	settings, err := s.Directory.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
+	settings, err := s.tenants.Fresh(ctx, tenantID)
 	errs := &fields.Errors{}
 	switch {
+	case errors.Is(err, tenants.ErrOtherCell):
+		return err
 	case problem.Is(err, problem.NotFound):
 		errs.Add("tenantId", problem.FieldInvalid, "names no tenant")
 	case err != nil:

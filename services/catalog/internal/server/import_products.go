@@ -14,6 +14,9 @@ import (
 func (s *service) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {
+	if err := s.changesGifts(); err != nil {
+		return nil, err
+	}
 	errs := caller.RequestErrors(ctx)
 	rules.CheckImport(req.GetProducts(), errs)
 	if err := errs.Err(); err != nil {

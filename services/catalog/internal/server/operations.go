@@ -11,6 +11,9 @@ import (
 
 // PutRegion sets the countries of a region.
 func (s *service) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest) (*catalogv1.PutRegionResponse, error) {
+	if err := s.changesGifts(); err != nil {
+		return nil, err
+	}
 	errs := caller.RequestErrors(ctx)
 	region := rules.ReadRegion(req, errs)
 	if err := errs.Err(); err != nil {
@@ -23,6 +26,9 @@ func (s *service) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest
 func (s *service) PutExchangeRate(
 	ctx context.Context, req *catalogv1.PutExchangeRateRequest,
 ) (*catalogv1.PutExchangeRateResponse, error) {
+	if err := s.changesGifts(); err != nil {
+		return nil, err
+	}
 	errs := caller.RequestErrors(ctx)
 	rules.CheckRate(req, errs)
 	if err := errs.Err(); err != nil {
@@ -35,6 +41,9 @@ func (s *service) PutExchangeRate(
 func (s *service) PutCategory(
 	ctx context.Context, req *catalogv1.PutCategoryRequest,
 ) (*catalogv1.PutCategoryResponse, error) {
+	if err := s.changesGifts(); err != nil {
+		return nil, err
+	}
 	errs := caller.RequestErrors(ctx)
 	category := rules.ReadCategory(req, errs)
 	if err := errs.Err(); err != nil {

@@ -29,6 +29,9 @@ func (s *service) changeProduct(
 	ctx context.Context, req partRequest, action string, detail any,
 	change func(*rules.Product), check func(known rules.References) error, errs *fields.Errors,
 ) (*timestamppb.Timestamp, error) {
+	if err := s.changesGifts(); err != nil {
+		return nil, err
+	}
 	caller.CheckActor(req.GetActor(), errs)
 	act := store.Act{
 		Subject: rules.RecordID("productId", req.GetProductId(), errs), Actor: req.GetActor(), Action: action, Detail: detail,
@@ -45,6 +48,9 @@ func (s *service) changeProduct(
 
 // PutProduct creates a gift or replaces it as a whole.
 func (s *service) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
+	if err := s.changesGifts(); err != nil {
+		return nil, err
+	}
 	errs := caller.RequestErrors(ctx)
 	product := rules.ReadProduct(req, errs)
 	if err := errs.Err(); err != nil {

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -33,6 +35,7 @@ type Config struct {
 	Sandbox bool
 	// ReservationTTL is how long a reservation waits for its order.
 	ReservationTTL time.Duration
+	Cell           identity.Cell
 }
 
 // service answers all services of the catalog.
@@ -53,12 +56,14 @@ type service struct {
 	tenants *tenants.Cache
 	present presenter
 	ttl     time.Duration
+	cell    identity.Cell
 }
 
 // Register adds all services of the catalog to a gRPC server.
 func Register(r grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	s := &service{
-		Deps: deps, tenants: tenants.NewCache(deps.Directory), present: newPresenter(cfg.PublicURL), ttl: cfg.ReservationTTL,
+		Deps: deps, tenants: tenants.NewCache(deps.Directory, cfg.Cell), present: newPresenter(cfg.PublicURL), ttl: cfg.ReservationTTL,
+		cell: cfg.Cell,
 	}
 	catalogv1.RegisterCatalogServiceServer(r, s)
 	if cfg.Sandbox {
@@ -88,6 +93,14 @@ func Collectors() []string {
 		catalogv1.SandboxCatalogService_RelistSandboxProduct_FullMethodName,
 		catalogv1.SandboxCatalogService_SetSandboxProductAvailable_FullMethodName,
 	}
+}
+
+// changesGifts refuses a change of what all tenants share, outside of the first cell: the other cells get it from there.
+func (s *service) changesGifts() error {
+	if s.cell.String() == identity.HomeCell {
+		return nil
+	}
+	return problem.New(problem.NotEditable, "Gifts, categories, regions and rates are changed in cell %s.", identity.HomeCell)
 }
 
 // keyAndTenant returns the calling key and its tenant, in the version that the edge saw or a newer one.

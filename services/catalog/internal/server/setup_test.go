@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -130,13 +131,20 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = files.Close() })
 	f.files = files
+	f.serveIn(identity.Cell{})
+	return f
+}
 
+// serveIn makes the clients those of a new server in a cell.
+func (f *fixture) serveIn(cell identity.Cell) {
+	t := f.t
+	t.Helper()
 	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
 	require.NoError(t, err)
 	server.Register(s, server.Deps{
-		Store: store.New(f.db, sandboxed), Files: files, Processor: picture.NewProcessor(maxStoredImage),
+		Store: store.New(f.db, f.sandboxed), Files: f.files, Processor: picture.NewProcessor(maxStoredImage),
 		Directory: f.directory.Client,
-	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute, Sandbox: sandboxed})
+	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute, Sandbox: f.sandboxed, Cell: cell})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
@@ -155,7 +163,6 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 	f.products = catalogv1.NewProductOperationsServiceClient(conn)
 	f.campaigns = catalogv1.NewCampaignOperationsServiceClient(conn)
 	f.sandbox = catalogv1.NewSandboxCatalogServiceClient(conn)
-	return f
 }
 
 // keyContext returns the context of a key for all brands of the tenant, with the tenant's version that the edge saw and the

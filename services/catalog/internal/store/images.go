@@ -61,8 +61,9 @@ WHERE (h.brand_id IS NOT NULL OR $1 = '') AND (l.brand_id IS NOT NULL OR $2 = ''
 LIMIT 1`
 )
 
-// PutImage records an image with its renditions, if it has any, whose files are stored. It keeps existing records.
-func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions []rules.Image) error {
+// PutImage records an image with its renditions, if it has any, whose files are stored. It keeps existing records. With touch, it
+// changes the gifts that show the image.
+func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions []rules.Image, touch bool) error {
 	widths := postgres.Column(renditions, func(r rules.Image) int { return r.Width })
 	ids := postgres.Column(renditions, func(r rules.Image) string { return r.FileID })
 	return s.change(ctx, func(tx pgx.Tx) error {
@@ -74,7 +75,7 @@ func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions [
 			return fmt.Errorf("write images: %w", err)
 		}
 		written, err := tx.Exec(ctx, insertRenditions, original.FileID, widths, ids)
-		if err != nil || written.RowsAffected() == 0 {
+		if err != nil || written.RowsAffected() == 0 || !touch {
 			return err
 		}
 		_, err = tx.Exec(ctx, touchGiftsShowing, original.FileID)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -47,7 +48,7 @@ func setupWatch(t *testing.T) *watchFixture {
 		},
 	})
 	eventsv1.RegisterEventOperationsServiceServer(server,
-		NewOperations(f.store, nil, apikey.Sandbox, &f.hub, tenants.NewCache(directory.Client)))
+		NewOperations(f.store, nil, apikey.Sandbox, &f.hub, tenants.NewCache(directory.Client, identity.Cell{})))
 	f.end = testenv.Run(t, server.Run)
 	conn, err := rpc.Dial(rpc.Target{Addr: cfg.Addr}, telemetry.Discard())
 	require.NoError(t, err)

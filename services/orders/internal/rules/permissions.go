@@ -27,7 +27,7 @@ var permissions = map[ordersv1.Operation]caller.Permission{
 	ordersv1.Operation_OPERATION_ADD_NOTE:          {Operator: true, System: true},
 	ordersv1.Operation_OPERATION_LIST_CONVERSATION: {Team: caller.EveryTeamRole(), Client: true, Operator: true},
 	ordersv1.Operation_OPERATION_READ:              {Team: caller.EveryTeamRole(), Operator: true},
-	ordersv1.Operation_OPERATION_SEARCH:            {Team: caller.EveryTeamRole(), Operator: true},
+	ordersv1.Operation_OPERATION_SEARCH:            {Team: caller.EveryTeamRole(), Operator: true, Lists: true},
 	ordersv1.Operation_OPERATION_LIST_AUDIT:        {Team: []tenantsv1.TeamRole{administrator}, Operator: true},
 }
 

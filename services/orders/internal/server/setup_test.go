@@ -17,6 +17,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -114,7 +115,7 @@ func setupWithoutTwins(t *testing.T) *fixture {
 	f.store, f.log = store.New(f.pool, ring, sealtest.Writer(t, eventKeys)), slog.New(slog.NewTextHandler(f.logged, nil))
 	f.reservations = reservations.New(reservations.Deps{Store: f.store, Catalog: f.catalog, Log: f.log})
 	f.deps = server.Deps{
-		Store: f.store, Tenants: tenants.NewCache(f.tenants.Client), Catalog: f.catalog, Reservations: f.reservations,
+		Store: f.store, Tenants: tenants.NewCache(f.tenants.Client, identity.Cell{}), Catalog: f.catalog, Reservations: f.reservations,
 		Clock: func() time.Time { return f.clock },
 	}
 	f.config = server.Config{Hours: hours, OperatorName: operatorName}

@@ -20,7 +20,7 @@ import (
 // GetClaimedGift returns how far the order of a claimed link is. Only the form that made the claim learns which gift is sent where:
 // others may have the link too. A form that has reopened the gift learns all but the recipient and the thanks.
 func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
-	link, err := s.byToken(ctx, req.GetToken())
+	link, err := s.linkHere(ctx, req.GetToken())
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Server) linkOfForm(ctx context.Context, req formRequest) (*rules.Link, 
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return s.byToken(ctx, req.GetToken())
+	return s.linkHere(ctx, req.GetToken())
 }
 
 // SaveClaimDraft stores what the form has entered.
@@ -175,10 +175,10 @@ func (s *Server) SaveClaimDraft(ctx context.Context, req *linksv1.SaveClaimDraft
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	hash, ok := rules.HashToken(req.GetToken())
-	if !ok {
-		return nil, problem.RecordNotFound()
+	if _, err := s.linkHere(ctx, req.GetToken()); err != nil {
+		return nil, err
 	}
+	hash, _ := rules.HashToken(req.GetToken())
 	link, draft, err := s.Store.SaveDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()),
 		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
 			if !l.HasDraft(req.GetFormNonce()) {

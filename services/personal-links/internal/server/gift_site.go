@@ -26,6 +26,9 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 		return nil, err
 	}
 	if link.Record.GetStatus() != rules.Active {
+		if err := s.Tenants.Here(ctx, link.TenantID); err != nil {
+			return nil, err
+		}
 		return s.outcome(ctx, link, req)
 	}
 	if err := s.addDraftInitials(ctx, req); err != nil {
@@ -252,6 +255,16 @@ func (s *Server) publicPictures(ctx context.Context, l *rules.Link, settings *te
 		return nil
 	}
 	return found.GetPictureIds()
+}
+
+// linkHere finds the link of a token for a call that reads no settings. The link of a tenant that has moved to another cell is not
+// found, so that the gateway looks for it there. Calls that read settings learn it from them.
+func (s *Server) linkHere(ctx context.Context, token string) (*rules.Link, error) {
+	link, err := s.byToken(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return link, s.Tenants.Here(ctx, link.TenantID)
 }
 
 // byToken finds the link of a token. Its errors do not contain the token.

@@ -24,7 +24,7 @@ func (s *Server) ReopenClaimedGift(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	link, err := s.byToken(ctx, req.GetToken())
+	link, err := s.linkHere(ctx, req.GetToken())
 	if err != nil {
 		return nil, err
 	}

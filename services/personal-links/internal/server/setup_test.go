@@ -20,6 +20,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -128,7 +129,7 @@ func (f *fixture) failing(failure *claimstest.Failure) *claims.Saga {
 
 func (f *fixture) newServer(saga *claims.Saga) *server.Server {
 	return server.New(server.Deps{
-		Store: f.store, Ring: f.ring, Tenants: tenants.NewCache(f.directory.Client), Catalog: f.catalog, Clock: time.Now, Claims: saga,
+		Store: f.store, Ring: f.ring, Tenants: tenants.NewCache(f.directory.Client, identity.Cell{}), Catalog: f.catalog, Clock: time.Now, Claims: saga,
 		Orders: f.orders, WakeAuto: func() { f.woken.Add(1) },
 	}, server.Config{ClaimURL: "https://gifts.example.com/c", Sandbox: f.sandboxed})
 }

@@ -8,7 +8,7 @@ import (
 
 var (
 	// logPermission is for calls that show that something was sent, but not what.
-	logPermission = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
+	logPermission = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true, Lists: true}
 	// bodyPermission is for calls that show what was sent, which may be a link that can be claimed, or that send it again.
 	bodyPermission = caller.Permission{
 		Team:     []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR},

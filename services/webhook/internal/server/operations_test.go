@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/page/pagetest"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -64,7 +65,7 @@ func newOperations(t *testing.T) *operations {
 	require.NoError(t, err)
 	reader := sealtest.Reader(t, sealtest.Keys("a"))
 	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(
-		o.store, reader, tenants.NewCache(directory), func() { o.woken++ }, tel.Logger))
+		o.store, reader, tenants.NewCache(directory, identity.Cell{}), func() { o.woken++ }, tel.Logger))
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
 	return o
 }
