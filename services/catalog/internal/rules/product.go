@@ -82,11 +82,6 @@ func (p Product) visible(populated map[string]bool) Product {
 	return listed
 }
 
-// Withdraws reports whether replacing p with next removes the gift from the catalog.
-func (p Product) Withdraws(next Product) bool {
-	return p.State == Published && next.State != Published
-}
-
 const (
 	maxTranslations = 100
 	maxReferences   = 100

@@ -46,21 +46,12 @@ func (s *Store) ChangeProduct(
 				return err
 			}
 		}
-		if updatedAt, err = replaceProduct(ctx, tx, before, after, known); err != nil {
+		if updatedAt, err = writeProduct(ctx, tx, after, !before.SameForReaders(after, known.Regions)); err != nil {
 			return err
 		}
 		return act.record(ctx, tx)
 	})
 	return updatedAt, err
-}
-
-// replaceProduct replaces a gift and suspends the offerings that no longer fit.
-func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product, known rules.References) (time.Time, error) {
-	updatedAt, err := writeProduct(ctx, tx, after, !before.SameForReaders(after, known.Regions))
-	if err != nil {
-		return time.Time{}, err
-	}
-	return updatedAt, suspendOfferings(ctx, tx, before, after)
 }
 
 // The outcomes of importing a gift.
@@ -140,7 +131,7 @@ func (p importPlan) hasChanges() bool {
 	return false
 }
 
-// writeGifts sends all gifts in one round trip, then suspends offerings that no longer fit.
+// writeGifts sends all gifts in one round trip.
 func (p importPlan) writeGifts(ctx context.Context, tx pgx.Tx, products []rules.Product) error {
 	b := &pgx.Batch{}
 	updatedAt := new(time.Time)
@@ -156,14 +147,6 @@ func (p importPlan) writeGifts(ctx context.Context, tx pgx.Tx, products []rules.
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return fmt.Errorf("write gifts: %w", err)
-	}
-	for i, product := range products {
-		if p.outcomes[i] != updated {
-			continue
-		}
-		if err := suspendOfferings(ctx, tx, p.before[product.ID], product); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -109,12 +109,13 @@ func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rule
 			return err
 		}
 		// A new gift replaces the zero value.
-		updatedAt, err = replaceProduct(ctx, tx, old[p.ID], p, known)
+		updatedAt, err = writeProduct(ctx, tx, p, !old[p.ID].SameForReaders(p, known.Regions))
 		return err
 	})
 	return updatedAt, err
 }
 
+// writeProduct writes a gift. A trigger suspends the offerings that no longer fit.
 func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, visible bool) (updatedAt time.Time, err error) {
 	b := &pgx.Batch{}
 	queueProduct(b, p, visible, &updatedAt)

@@ -3,9 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"reflect"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
@@ -58,46 +55,4 @@ func (s *Store) OrderedGift(ctx context.Context, tenantID, id string, locales ..
 		r.Images = nil
 	}
 	return r.GiftView, true, nil
-}
-
-const (
-	suspendAll = `UPDATE offerings SET status = 'NEEDS_REVIEW' WHERE product_id = $1 AND status = 'ACTIVE'`
-
-	suspendIn = suspendAll + ` AND campaign_id = ANY($2::uuid[])`
-
-	selectOffered = `SELECT s.campaign_id::text, s.variations
-FROM offerings o
-JOIN skus s ON s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id
-WHERE o.product_id = $1 AND o.status = 'ACTIVE' AND s.offered`
-)
-
-// suspendOfferings suspends the gift in campaigns that can no longer offer it: it left the catalog, or lost an offered
-// combination. An offering stays suspended until it is resumed or put again, alone or with its campaign.
-func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Product) error {
-	if before.Withdraws(after) {
-		_, err := tx.Exec(ctx, suspendAll, after.ID)
-		return err
-	}
-	if reflect.DeepEqual(before.Variations, after.Variations) {
-		return nil
-	}
-	rows, err := tx.Query(ctx, selectOffered, after.ID)
-	if err != nil {
-		return fmt.Errorf("read offered combinations: %w", err)
-	}
-	var unfit []string
-	var campaignID string
-	var variations map[string]string
-	_, err = pgx.ForEachRow(rows, []any{&campaignID, &variations}, func() error {
-		if !rules.IsExactChoice(after.Variations, variations) {
-			unfit = append(unfit, campaignID)
-		}
-		variations = nil // Otherwise the decoder would add to the map of the previous row.
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read offered combinations: %w", err)
-	}
-	_, err = tx.Exec(ctx, suspendIn, after.ID, unfit)
-	return err
 }
