@@ -1,6 +1,8 @@
 package giftingctl
 
 import (
+	"cmp"
+
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
@@ -25,6 +27,8 @@ type call struct {
 	generatedID string
 	// required must be on the command line, unless the request is read from a file.
 	required []string
+	// flags are the names of flags that do not have the name of their field.
+	flags map[string]string
 	// omit are fields that this command does not set.
 	omit []string
 	// readOnly marks a call that changes nothing.
@@ -41,9 +45,19 @@ type call struct {
 	text string
 }
 
+// requestFields are the fields of the request, with the names of their flags.
+func (c call) requestFields() []*field {
+	fields := fieldsOf(method(c.method).Input(), c.flatten)
+	for _, f := range fields {
+		f.name = cmp.Or(c.flags[f.key], f.name)
+	}
+	return fields
+}
+
 // about describes the groups of commands.
 var about = map[string]string{
 	"tenants": "Tenants and their settings", "brands": "Brands of a tenant", "team": "The team of a tenant",
+	"cells":  "Cells, each of which has the records of some tenants",
 	"fields": "Order fields of a tenant", "keys": "API keys and their webhooks", "people": "Personal data, on request of a person",
 	"offboarding": "The end of a tenant", "catalog": "Import of gifts, and the audit of the catalog",
 	"regions": "Regions, which share a price", "rates": "Exchange rates", "categories": "Categories of gifts",
@@ -71,6 +85,29 @@ var calls = []call{
 	{
 		use: "tenants audit", method: tenantsv1.TenantOperationsService_ListTenantAudit_FullMethodName,
 		short: "List what was done with a tenant, newest first", readOnly: true,
+	},
+	{
+		use: "tenants move", method: tenantsv1.CellOperationsService_MoveTenant_FullMethodName,
+		short:    "Move a tenant to another cell while it works",
+		required: []string{"to"}, flags: map[string]string{"dry_run": "check"},
+	},
+	{
+		use: "tenants show-move", method: tenantsv1.CellOperationsService_GetTenantMove_FullMethodName,
+		short: "Show how far the newest move of a tenant is", readOnly: true,
+	},
+	{
+		use: "tenants cancel-move", method: tenantsv1.CellOperationsService_CancelTenantMove_FullMethodName,
+		short: "End a move and leave the tenant where it is",
+	},
+	{
+		use: "cells put", method: tenantsv1.CellOperationsService_PutCell_FullMethodName,
+		short:   "Add a cell or replace its addresses and room",
+		flatten: "cell", args: []string{"cell.letter"}, required: []string{"open"},
+	},
+	{
+		use: "cells list", method: tenantsv1.CellOperationsService_ListCells_FullMethodName,
+		short: "List the cells with the number of their tenants", readOnly: true,
+		columns: []string{"cell.letter", "open", "room", "tenants"},
 	},
 	{
 		use: "brands put", method: tenantsv1.TenantOperationsService_PutBrand_FullMethodName, short: "Create or replace a brand",

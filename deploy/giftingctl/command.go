@@ -42,7 +42,7 @@ type callCommand struct {
 }
 
 func (a *app) command(c call, verb string) *cobra.Command {
-	cc := &callCommand{call: c, app: a, fields: fieldsOf(method(c.method).Input(), c.flatten)}
+	cc := &callCommand{call: c, app: a, fields: c.requestFields()}
 	command := &cobra.Command{
 		Use: verb + cc.usage(), Short: c.short, Args: cc.checkArguments, ValidArgsFunction: cc.completeArguments,
 		RunE: func(command *cobra.Command, args []string) error { return cc.run(command, args) },

@@ -32,6 +32,9 @@ type Context struct {
 	// Addresses are host:port of the gRPC server of each program, by its name: tenants, catalog, orders, personal-links, events,
 	// webhook, gateway.
 	Addresses map[identity.Name]string `yaml:"addresses"`
+	// Cells are the addresses of the programs of further cells, by the letter of the cell. With them, a command about a tenant asks
+	// first in which cell the tenant is.
+	Cells map[string]map[identity.Name]string `yaml:"cells,omitempty"`
 	// Metrics are host:port of the metrics ports of each program, for status; several separated by commas.
 	Metrics map[identity.Name]string `yaml:"metrics,omitempty"`
 	// CA, Certificate and Key are PEM files. A relative path begins in the folder of the file of contexts.

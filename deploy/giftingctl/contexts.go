@@ -26,6 +26,8 @@ func (a *app) contextCommand() *cobra.Command {
     production:
       addresses: {tenants: "host:9000", catalog: "host:9000", orders: "host:9000", personal-links: "host:9000",
         events: "host:9000", webhook: "host:9000", gateway: "host:9000"}
+      cells: {b: {catalog: "host:9000", orders: "host:9000", personal-links: "host:9000", events: "host:9000",
+        webhook: "host:9000"}}           # optional: the programs of further cells
       metrics: {tenants: "host:9090"}   # optional: the metrics ports, of the same programs, for status
       ca: ca.crt                 # relative to this file
       certificate: ann.crt       # its URI SAN says what the caller may do: workspace, backoffice or operator

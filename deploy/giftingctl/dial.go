@@ -45,6 +45,8 @@ type chosenContext struct {
 
 	name   string
 	config *Config
+	// cell is the letter of the cell that the addresses belong to; empty: the first one.
+	cell string
 }
 
 // chooseContext returns the context of --context, or else the current one.
@@ -61,7 +63,11 @@ func (a *app) chooseContext() (chosenContext, error) {
 func (c chosenContext) address(service identity.Name) (string, error) {
 	addr := c.Addresses[service]
 	if addr == "" {
-		return "", terminal.AsUsageError(fmt.Errorf("%w: set addresses.%s of %s in %s", errAddress, service, c.name, c.config.path))
+		where := "addresses"
+		if c.cell != "" {
+			where = "cells." + c.cell
+		}
+		return "", terminal.AsUsageError(fmt.Errorf("%w: set %s.%s of %s in %s", errAddress, where, service, c.name, c.config.path))
 	}
 	return addr, nil
 }

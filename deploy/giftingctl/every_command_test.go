@@ -47,7 +47,7 @@ func plausible(t *testing.T, f *field) string {
 func line(t *testing.T, c call) []string {
 	t.Helper()
 	args, flags, used := strings.Fields(c.use), []string(nil), map[string]bool{}
-	cc := &callCommand{call: c, fields: fieldsOf(method(c.method).Input(), c.flatten)}
+	cc := &callCommand{call: c, fields: c.requestFields()}
 	for _, key := range c.args {
 		args = append(args, plausible(t, cc.named(key)))
 	}
@@ -124,7 +124,7 @@ func TestChangingCommandsOfTheRunbooksCoverAllPages(t *testing.T) {
 		page, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, c := range calls {
-			cc := &callCommand{call: c, fields: fieldsOf(method(c.method).Input(), c.flatten)}
+			cc := &callCommand{call: c, fields: c.requestFields()}
 			for command := range strings.Lines(string(page)) {
 				if c.readOnly || cc.cursorField() == nil || !strings.HasPrefix(strings.TrimSpace(command), "giftingctl "+c.use+" ") {
 					continue

@@ -27,6 +27,9 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	if c.app.dryRun {
 		return c.printDryRun(req, target)
 	}
+	if target, err = c.inCell(command.Context(), target, c.tenantOf(req)); err != nil {
+		return err
+	}
 	conn, err := c.app.dial(target, serviceOf(c.method))
 	if err != nil {
 		return err
@@ -63,6 +66,9 @@ func (c *callCommand) printDryRun(req proto.Message, target chosenContext) error
 	addr, err := target.address(serviceOf(c.method))
 	if err != nil {
 		return err
+	}
+	if c.isInCell(target, c.tenantOf(req)) {
+		addr = "the address of its cell"
 	}
 	if err := c.app.printJSON(c.withoutSecrets(req)); err != nil {
 		return err

@@ -172,12 +172,19 @@ func ContextsFile(dir string) string { return filepath.Join(dir, "giftingctl.yam
 // contexts has a context for each system in which people work. The current one is the back office, which may call the most.
 func (w wiring) contexts() giftingctl.Config {
 	addresses, metrics := map[identity.Name]string{}, map[identity.Name]string{}
+	cells := map[string]map[identity.Name]string{}
+	for _, cell := range w.cells {
+		cells[cell.letter] = map[identity.Name]string{}
+		for _, p := range programsOfCell() {
+			cells[cell.letter][p.Name] = cell.address(p, p.GRPCPort)
+		}
+	}
 	for _, p := range programs.All() {
 		addresses[p.Name], metrics[p.Name] = w.addr(p.GRPCPort), w.addr(p.Port+programs.MetricsOffset)
 	}
 	contextOf := func(caller identity.Name, tenant string, actor giftingctl.Actor) giftingctl.Context {
 		return giftingctl.Context{
-			Addresses: addresses, Metrics: metrics, Actor: actor, Tenant: tenant,
+			Addresses: addresses, Cells: cells, Metrics: metrics, Actor: actor, Tenant: tenant,
 			CA: w.certificates.Cert(bootstrap.AuthorityName), Certificate: w.certificates.Cert(caller), Key: w.certificates.Key(caller),
 		}
 	}

@@ -195,7 +195,7 @@ func (s *Stack) startPrograms(ctx context.Context, w wiring, chosen func(p progr
 // startCells starts the programs of further cells and tells the tenants service about them.
 func (s *Stack) startCells(ctx context.Context, w wiring) error {
 	for _, cell := range w.cells {
-		if err := s.startPrograms(ctx, cell, programs.Program.InCells); err != nil {
+		if err := s.startPrograms(ctx, cell, func(p programs.Program) bool { return p.Name.InCells() }); err != nil {
 			return err
 		}
 		if err := cell.register(ctx); err != nil {

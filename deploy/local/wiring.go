@@ -34,7 +34,7 @@ type wiring struct {
 
 // programsOfCell are the programs of a further cell.
 func programsOfCell() []programs.Program {
-	return slices.DeleteFunc(programs.All(), func(p programs.Program) bool { return !p.InCells() })
+	return slices.DeleteFunc(programs.All(), func(p programs.Program) bool { return !p.Name.InCells() })
 }
 
 // withCells adds the wiring of further cells. They share all but databases, topic, groups and ports.
@@ -53,7 +53,7 @@ func (w wiring) all() []wiring { return append([]wiring{w}, w.cells...) }
 
 // address is an address of a program of this cell, or of one that is once in a platform, by the offset of its port.
 func (w wiring) address(p programs.Program, offset int) string {
-	if p.InCells() {
+	if p.Name.InCells() {
 		offset += w.firstPort
 	}
 	return w.addr(offset)

@@ -90,9 +90,6 @@ func (p Program) PeerSetting() string {
 	return strings.ToUpper(strings.ReplaceAll(string(p.Name), "-", "_")) + "_ADDR"
 }
 
-// InCells reports whether every cell has the program. The others are once in a platform.
-func (p Program) InCells() bool { return p.Name != identity.Tenants && p.Name != identity.Gateway }
-
 // Calls reports whether the program calls the other one.
 func (p Program) Calls(other Program) bool {
 	_, calls := p.Settings[settings.Prefix+other.PeerSetting()]

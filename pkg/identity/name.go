@@ -62,6 +62,9 @@ func (c Cell) Validate() error {
 	return nil
 }
 
+// InCells reports whether a program is one that every cell has. The others are once in a platform.
+func (n Name) InCells() bool { return n != Tenants && n != Gateway }
+
 // Programs lists the names of the platform's own programs.
 func Programs() []Name {
 	return []Name{Gateway, Tenants, Catalog, Orders, PersonalLinks, Events, Webhook}

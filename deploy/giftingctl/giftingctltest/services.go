@@ -44,7 +44,17 @@ type Services struct {
 // Start starts the services. A nil answer is the empty response to each call.
 func Start(t testing.TB, answer Answer) *Services {
 	t.Helper()
-	s := &Services{Authority: identitytest.New(t), answer: answer}
+	return start(t, &Services{Authority: identitytest.New(t), answer: answer})
+}
+
+// StartBeside starts further services with the same authority, such as those of another cell, with the empty response to each call.
+func StartBeside(t testing.TB, other *Services) *Services {
+	t.Helper()
+	return start(t, &Services{Authority: other.Authority})
+}
+
+func start(t testing.TB, s *Services) *Services {
+	t.Helper()
 	dir := t.TempDir()
 	s.Authority.Files(t, dir, identitytest.Request(identity.Operator))
 	var addresses []string
