@@ -18,14 +18,14 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// cellsAge is how long a list of cells is used before it is read again. Addresses of a cell rarely change.
+// cellsAge is how old a list of cells becomes before it is read again. Addresses of a cell rarely change.
 const cellsAge = time.Minute
 
 // unknownPause is the shortest time between two reads of the list for a cell that is not in it.
 const unknownPause = time.Second
 
-// Cells connects to the services of all cells. The first cell is that of the settings; the tenants service knows the others. Without
-// others it costs a call with each minute that needs the list, and no connection.
+// Cells connects to the services of all cells. The first cell is that of the settings; the tenants service knows the others.
+// Without others it costs a call with each minute that needs the list, and no connection.
 type Cells struct {
 	service *Service
 	list    func(ctx context.Context) ([]*tenantsv1.Cell, error)
@@ -56,38 +56,46 @@ func (c *Cells) Letters(ctx context.Context) []string {
 	return letters
 }
 
-// cells returns the list, which it reads again if it is old, or does not have the letter.
+// cells returns the list, which it reads again if it is old, or does not have the letter. A list that has become old just now is
+// used meanwhile: calls do not wait for a tenants service that does not answer.
 func (c *Cells) cells(ctx context.Context, letter string) map[string]*tenantsv1.Cell {
 	c.mu.Lock()
 	known, age := c.known, time.Since(c.readAt)
 	c.mu.Unlock()
-	if age < unknownPause || age < cellsAge && (letter == "" || known[letter] != nil) {
+	enough := letter == "" || known[letter] != nil
+	if age < unknownPause || enough && age < cellsAge {
 		return known
 	}
-	read, err, _ := c.reads.Do("", func() (any, error) { return c.read(context.WithoutCancel(ctx)) })
-	if err != nil {
-		c.service.Telemetry.Logger.WarnContext(ctx, "cannot read the list of cells", "error", err)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.readAt = time.Now() // Calls of the cells that are known do not wait for a tenants service that does not answer.
+	read := c.reads.DoChan("", func() (any, error) { return c.read(), nil })
+	if enough && age < 2*cellsAge {
 		return known
 	}
-	return read.(map[string]*tenantsv1.Cell)
+	select {
+	case done := <-read:
+		return done.Val.(map[string]*tenantsv1.Cell)
+	case <-ctx.Done():
+		return known
+	}
 }
 
-func (c *Cells) read(ctx context.Context) (map[string]*tenantsv1.Cell, error) {
+// read reads the list. It belongs to no call, because calls share it. If it fails, the list is the one read before, and counts as
+// new: until it is old again, calls of the cells in it do not wait for another read.
+func (c *Cells) read() map[string]*tenantsv1.Cell {
+	ctx := context.Background()
 	listed, err := c.list(ctx)
 	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]*tenantsv1.Cell, len(listed))
-	for _, cell := range listed {
-		known[cell.GetLetter()] = cell
+		c.service.Telemetry.Logger.WarnContext(ctx, "cannot read the list of cells", "error", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known, c.readAt = known, time.Now()
-	return known, nil
+	c.readAt = time.Now()
+	if err == nil {
+		c.known = make(map[string]*tenantsv1.Cell, len(listed))
+		for _, cell := range listed {
+			c.known[cell.GetLetter()] = cell
+		}
+	}
+	return c.known
 }
 
 // addressIn returns the addresses of a service in a cell; empty: the cell or its service is unknown.
@@ -108,9 +116,11 @@ func addressIn(cell *tenantsv1.Cell, name identity.Name) string {
 	}
 }
 
-// Dial connects to a service in every cell. A call goes to the cell that caller.InCell has set, else to the first one, at the address
-// home. service_unavailable: the cell is not known, or not known yet.
-func (c *Cells) Dial(name identity.Name, home string, interceptors ...grpc.UnaryClientInterceptor) (grpc.ClientConnInterface, error) {
+// Dial connects to a service in every cell. A call goes to the cell that caller.InCell has set, else to the first one, at the
+// address home. service_unavailable: the cell is not known, or not known yet.
+func (c *Cells) Dial(
+	name identity.Name, home string, interceptors ...grpc.UnaryClientInterceptor,
+) (grpc.ClientConnInterface, error) {
 	conn, err := c.service.Dial(name, home, interceptors...)
 	if err != nil {
 		return nil, err
