@@ -21,7 +21,7 @@ func unready(format string, args ...any) error {
 
 // Check returns an *UnreadyError if a move could not succeed.
 func (m *Mover) Check(ctx context.Context, move store.Move) error {
-	c, err := m.connect(ctx, move)
+	c, err := m.connect(ctx, &move)
 	if errors.Is(err, errNoDatabase) {
 		return unready("%s", err.Error())
 	}
@@ -37,11 +37,7 @@ func (m *Mover) Check(ctx context.Context, move store.Move) error {
 	if move.To == identity.HomeCell {
 		return nil
 	}
-	subscribed, err := value[bool](ctx, c.target[catalogDB], selectSubscription, giftsSlot(move.To))
-	if err == nil && !subscribed {
-		err = unready("cell %s has no copy of the gifts yet", move.To)
-	}
-	return err
+	return hasGifts(ctx, c.target[catalogDB], move.To)
 }
 
 func checkPair(ctx context.Context, from, to *database) error {

@@ -30,6 +30,9 @@ WHERE s.subname = $1 AND r.srsubstate <> 'r'`
 // copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new cell
 // is not far behind.
 func (m *Mover) copyRows(ctx context.Context, c *cells, move *store.Move) (next tenantsv1.MoveStep, lag int64, err error) {
+	if err := m.free(ctx, c); err != nil { // If a worker ended before it had done so.
+		return 0, 0, err
+	}
 	ready := true
 	err = c.each(all(), func(from, to *database) error {
 		subscribed, err := value[bool](ctx, to, selectSubscription, c.name(to))

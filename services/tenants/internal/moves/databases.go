@@ -86,7 +86,7 @@ func (d Databases) open(ctx context.Context, cell, name string) (*pgx.Conn, erro
 
 // cells are the connections to the databases of both cells for a move.
 type cells struct {
-	move           store.Move
+	move           *store.Move
 	urls           Databases
 	source, target map[string]*database
 }
@@ -129,7 +129,7 @@ ORDER BY c.relname`
 // the feed, and a pause belongs to the senders of its cell.
 var notCopied = []string{"outbox", "feed_moved_epochs", "pauses"}
 
-func (m *Mover) connect(ctx context.Context, move store.Move) (*cells, error) {
+func (m *Mover) connect(ctx context.Context, move *store.Move) (*cells, error) {
 	c := &cells{move: move, urls: m.deps.Databases, source: map[string]*database{}, target: map[string]*database{}}
 	for _, name := range append(writers, readers...) {
 		for cell, side := range map[string]map[string]*database{move.From: c.source, move.To: c.target} {

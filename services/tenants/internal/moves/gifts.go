@@ -74,6 +74,43 @@ func (m *Mover) keepGifts(ctx context.Context, cell string) error {
 		" WITH (create_slot = false, slot_name = '"+giftsSlot(cell)+"')")
 }
 
+// hasGifts returns an *UnreadyError if the cell has no complete copy of the gifts.
+func hasGifts(ctx context.Context, d *database, cell string) error {
+	copied, err := value[bool](ctx, d, `SELECT count(*) > 0 AND count(*) = count(*) FILTER (WHERE r.srsubstate = 'r')
+FROM pg_subscription_rel r JOIN pg_subscription s ON s.oid = r.srsubid WHERE s.subname = $1`, giftsSlot(cell))
+	if err == nil && !copied {
+		err = unready("cell %s has no complete copy of the gifts yet", cell)
+	}
+	return err
+}
+
+// AwaitGifts makes the copy of the gifts of a cell, and returns an *UnreadyError if it is not complete after some seconds.
+func (m *Mover) AwaitGifts(ctx context.Context, cell string) error {
+	if m.deps.Databases.url(cell, catalogDB) == "" || m.deps.Databases.url(identity.HomeCell, catalogDB) == "" {
+		return unready("GIFTING_CELL_DATABASES has no URL of the catalog of cell %s or of the first one", cell)
+	}
+	if err := m.keepGifts(ctx, cell); err != nil {
+		return err
+	}
+	d, err := m.database(ctx, cell)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close(context.WithoutCancel(ctx)) }()
+	for until := time.Now().Add(giftsTime); ; {
+		err := hasGifts(ctx, d, cell)
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+		if err := sleep(ctx, poll); err != nil {
+			return err
+		}
+	}
+}
+
+// giftsTime is shorter than a call of an operator takes at most.
+const giftsTime = 10 * time.Second
+
 func (m *Mover) database(ctx context.Context, cell string) (*database, error) {
 	conn, err := m.deps.Databases.open(ctx, cell, catalogDB)
 	return &database{Conn: conn, name: catalogDB, cell: cell}, err
@@ -82,13 +119,13 @@ func (m *Mover) database(ctx context.Context, cell string) (*database, error) {
 // observe makes the metrics of moves and cells. They are of the database, so every instance reports the same.
 func (m *Mover) observe(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/tenants")
-	standing := telemetry.NewSample(m.deps.Store.StandingMove, time.Now, tel.Logger)
+	oldest := telemetry.NewSample(m.deps.Store.OldestMove, time.Now, tel.Logger)
 	lags := telemetry.NewSample(m.giftLags, time.Now, tel.Logger)
 	cells := telemetry.NewSample(m.deps.Store.Cells, time.Now, tel.Logger)
-	_, err := meter.Float64ObservableGauge("gifting.moves.standing_age",
-		metric.WithUnit("s"), metric.WithDescription("How long the move of a tenant that stands longest has been at its step."),
+	_, err := meter.Float64ObservableGauge("gifting.moves.oldest_age",
+		metric.WithUnit("s"), metric.WithDescription("How long ago the oldest move of a tenant that has not ended was requested."),
 		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
-			if age, ok := standing.Get(ctx); ok {
+			if age, ok := oldest.Get(ctx); ok {
 				o.Observe(age.Seconds())
 			}
 			return nil

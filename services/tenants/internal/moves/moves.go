@@ -35,8 +35,8 @@ import (
 const (
 	// workInterval is how often the worker looks for moves, and looks at one again whose step is not complete.
 	workInterval = time.Second
-	// retryPause follows an attempt that failed.
-	retryPause = 10 * time.Second
+	// retryPause follows an attempt that failed. Between two fences the tenant works for most of the time.
+	retryPause = time.Minute
 	// fenceTime is how long changes of a tenant are refused at most. Gateways hold a call back for a little longer.
 	fenceTime = 8 * time.Second
 )
@@ -76,19 +76,19 @@ func (m *Mover) Parts(tel *telemetry.Telemetry) []daemon.Part {
 
 // work takes a move as far as it can go now, and notes why it cannot go on.
 func (m *Mover) work(ctx context.Context, move store.Move) error {
-	c, err := m.connect(ctx, move)
+	c, err := m.connect(ctx, &move)
 	var after time.Duration
 	var lag int64
 	if err == nil {
 		defer c.close()
-		after, lag, err = m.advance(ctx, c, move)
+		after, lag, err = m.advance(ctx, c, &move)
+	}
+	if errors.Is(err, store.ErrMoved) {
+		return nil // It was cancelled, or is at another step: the next look finds it.
 	}
 	problem := ""
 	if err != nil {
 		problem, after = err.Error(), retryPause
-	}
-	if errors.Is(err, store.ErrMoved) {
-		return nil // It was cancelled, or is at another step: the next look finds it.
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
@@ -103,19 +103,16 @@ const noteTimeout = 5 * time.Second
 
 // advance works on the step of a move, and on the next ones as long as each is completed. It returns when to look again, and how far the
 // copy lags.
-func (m *Mover) advance(ctx context.Context, c *cells, move store.Move) (after time.Duration, lag int64, err error) {
+func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after time.Duration, lag int64, err error) {
 	for {
 		next := move.Step
 		switch move.Step {
 		case store.Copying:
-			next, lag, err = m.copyRows(ctx, c, &move)
+			next, lag, err = m.copyRows(ctx, c, move)
 		case store.Pausing:
-			next, err = m.pause(ctx, c, &move)
+			next, err = m.pause(ctx, c, move)
 		case store.Switching:
-			// The worker that fenced the tenant ended before it had switched it.
-			if err = c.unfence(ctx); err == nil {
-				next = store.Copying
-			}
+			next = store.Copying // The worker that fenced the tenant ended before it had switched it.
 		case store.MoveErase:
 			next, err = m.eraseSource(ctx, c)
 		case store.Undoing:
@@ -126,12 +123,12 @@ func (m *Mover) advance(ctx context.Context, c *cells, move store.Move) (after t
 		if err != nil || next == move.Step {
 			return workInterval, lag, err
 		}
-		if err := m.step(ctx, &move, next); err != nil {
+		if err := m.step(ctx, move, next); err != nil {
 			return 0, lag, err
 		}
 		if move.Step == store.Switching {
-			if err := m.switchCell(ctx, c, &move); err != nil {
-				return 0, lag, errors.Join(err, m.goBack(ctx, c, &move))
+			if err := m.switchCell(ctx, c, move); err != nil {
+				return 0, lag, fmt.Errorf("switch: %w", errors.Join(err, m.goBack(ctx, c, move)))
 			}
 		}
 		if move.Step == store.MoveDone || move.Step == store.Cancelled {
@@ -151,17 +148,20 @@ func (m *Mover) step(ctx context.Context, move *store.Move, next tenantsv1.MoveS
 	return m.deps.Publisher.Publish(ctx, move.ID, version)
 }
 
-// goBack ends a switch that did not succeed: the tenant goes on in the old cell.
+// goBack ends a switch that did not succeed: the tenant goes on in the old cell. Whether it did not succeed is decided by the step: if the
+// answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes on from there.
 func (m *Mover) goBack(ctx context.Context, c *cells, move *store.Move) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
 	defer cancel()
-	if err := c.unfence(ctx); err != nil {
+	if err := m.step(ctx, move, store.Copying); err != nil {
 		return err
 	}
-	if err := m.resume(ctx, c); err != nil {
-		return err
-	}
-	return m.step(ctx, move, store.Copying)
+	return m.free(ctx, c)
+}
+
+// free lets the old cell change the tenant and send its webhooks.
+func (m *Mover) free(ctx context.Context, c *cells) error {
+	return errors.Join(c.unfence(ctx), m.resume(ctx, c))
 }
 
 // eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant lead to
@@ -181,10 +181,7 @@ func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveS
 
 // undo ends a move that was cancelled: the tenant goes on in the old cell, and nothing of it is left in the new one.
 func (m *Mover) undo(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
-	if err := c.unfence(ctx); err != nil {
-		return 0, err
-	}
-	if err := m.resume(ctx, c); err != nil {
+	if err := m.free(ctx, c); err != nil {
 		return 0, err
 	}
 	if err := c.endCopies(ctx); err != nil {

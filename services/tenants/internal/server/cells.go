@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
@@ -28,7 +27,7 @@ func (d *directory) ListCells(ctx context.Context, _ *tenantsv1.ListCellsRequest
 	return &tenantsv1.ListCellsResponse{Cells: found}, err
 }
 
-// PutCell adds a cell or replaces it. The gifts are copied to a new one before it may take tenants.
+// PutCell adds a cell or replaces it. A cell is opened when it has a copy of the gifts.
 func (c *cells) PutCell(ctx context.Context, req *tenantsv1.PutCellRequest) (*tenantsv1.PutCellResponse, error) {
 	var errs fields.Errors
 	caller.CheckActor(req.GetActor(), &errs)
@@ -41,12 +40,14 @@ func (c *cells) PutCell(ctx context.Context, req *tenantsv1.PutCellRequest) (*te
 	if c.Environment == apikey.Sandbox && letter != identity.HomeCell && !c.LoopbackWebhooks {
 		return nil, problem.New(problem.NotEditable, "The sandbox has one cell: what a tenant of it changes for itself is not copied.")
 	}
+	if req.GetOpen() && letter != identity.HomeCell {
+		if err := asUnready(c.Moves.AwaitGifts(ctx, letter), "The cell cannot be opened"); err != nil {
+			return nil, err
+		}
+	}
 	record := &tenantsv1.CellRecord{Cell: req.GetCell(), Open: req.GetOpen(), Room: req.GetRoom()}
 	if err := c.Store.PutCell(ctx, record); err != nil {
 		return nil, err
-	}
-	if err := c.Moves.KeepGifts(ctx); err != nil {
-		c.Log.WarnContext(ctx, "the gifts are not copied yet, trying again", "cell", letter, "error", err)
 	}
 	all, err := c.Store.Cells(ctx)
 	for _, r := range all {
@@ -104,11 +105,8 @@ func (c *cells) MoveTenant(ctx context.Context, req *tenantsv1.MoveTenantRequest
 	if err != nil {
 		return nil, asProblem(err)
 	}
-	if err := c.Moves.Check(ctx, move); err != nil {
-		if unready, ok := errors.AsType[*moves.UnreadyError](err); ok {
-			return nil, problem.New(problem.NotEditable, "The move cannot begin: %s.", unready.Reason)
-		}
-		return nil, fmt.Errorf("check move: %w", err)
+	if err := asUnready(c.Moves.Check(ctx, move), "The move cannot begin"); err != nil {
+		return nil, err
 	}
 	if req.GetDryRun() {
 		return &tenantsv1.MoveTenantResponse{Move: &tenantsv1.TenantMove{TenantId: tenantID, From: move.From, To: move.To}}, nil
@@ -118,6 +116,14 @@ func (c *cells) MoveTenant(ctx context.Context, req *tenantsv1.MoveTenantRequest
 	}
 	begun, err := c.Store.Move(ctx, tenantID)
 	return &tenantsv1.MoveTenantResponse{Move: begun}, err
+}
+
+// asUnready makes an answer of what is not ready yet.
+func asUnready(err error, what string) error {
+	if unready, ok := errors.AsType[*moves.UnreadyError](err); ok {
+		return problem.New(problem.NotEditable, "%s: %s.", what, unready.Reason)
+	}
+	return err
 }
 
 // GetTenantMove returns the newest move of a tenant.

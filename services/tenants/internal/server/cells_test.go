@@ -5,12 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 func putCell(letter string) *tenantsv1.PutCellRequest {
-	return &tenantsv1.PutCellRequest{Actor: backoffice(), Open: true, Cell: &tenantsv1.Cell{
+	return &tenantsv1.PutCellRequest{Actor: backoffice(), Cell: &tenantsv1.Cell{
 		Letter: letter, CatalogAddr: "c:1", OrdersAddr: "o:1", PersonalLinksAddr: "l:1", EventsAddr: "e:1", WebhookAddr: "w:1",
 	}}
 }
@@ -18,6 +19,11 @@ func putCell(letter string) *tenantsv1.PutCellRequest {
 func TestCellsAreListedForOthers(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
+	requireRefused(t, problem.NotEditable, f.cells.PutCell, func() *tenantsv1.PutCellRequest {
+		r := putCell("b")
+		r.Open = true // Without a copy of the gifts.
+		return r
+	}())
 	listed := call(t, f.directory.ListCells, &tenantsv1.ListCellsRequest{})
 	require.Empty(t, listed.GetCells(), "the first one is in the settings of the programs")
 	record := call(t, f.cells.PutCell, putCell("b")).GetRecord()
@@ -25,6 +31,7 @@ func TestCellsAreListedForOthers(t *testing.T) {
 	require.Zero(t, record.GetTenants())
 	listed = call(t, f.directory.ListCells, &tenantsv1.ListCellsRequest{})
 	require.Len(t, listed.GetCells(), 1)
+	pgtest.Exec(t, f.pool, `UPDATE cells SET open = true`)
 	req := tenantRequest(newID())
 	req.Cell = "b"
 	call(t, f.ops.PutTenant, req)
@@ -35,7 +42,7 @@ func TestCellsAreListedForOthers(t *testing.T) {
 
 	none := putCell("a")
 	none.Cell = &tenantsv1.Cell{Letter: "a"}
-	none.Room = 1
+	none.Room, none.Open = 1, true
 	call(t, f.cells.PutCell, none)
 	req = tenantRequest(newID())
 	req.Cell = "a"
@@ -66,6 +73,7 @@ func TestAMoveThatCannotSucceedIsRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	call(t, f.cells.PutCell, putCell("b"))
+	pgtest.Exec(t, f.pool, `UPDATE cells SET open = true`)
 	id := f.tenant()
 	move := &tenantsv1.MoveTenantRequest{Actor: backoffice(), TenantId: id, To: "a"}
 	cell := f.settings(id).GetCell()

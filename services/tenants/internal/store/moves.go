@@ -85,7 +85,7 @@ WHERE tenant_id = $1 AND step = $2 RETURNING target`
 
 	setKeys = `UPDATE tenant_moves SET key_ids = $2 WHERE tenant_id = $1`
 
-	selectStanding = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(step_at)), 0)::float8 FROM tenant_moves WHERE ` + unfinished
+	selectOldest = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(requested_at)), 0)::float8 FROM tenant_moves WHERE ` + unfinished
 )
 
 // BeginMove begins to move a tenant. With check it only reports whether it would. It fails with ErrSameCell, ErrNoCell, ErrMoving or
@@ -275,9 +275,9 @@ func (s *Store) MoveKeys(ctx context.Context, m *Move) (changed bool, err error)
 	return true, s.exec(ctx, "record keys of move", setKeys, m.ID, keyIDs)
 }
 
-// StandingMove is how long the move that stands longest has been at its step.
-func (s *Store) StandingMove(ctx context.Context) (age time.Duration, err error) {
+// OldestMove is how long ago the oldest move that has not ended was requested; zero: there is none.
+func (s *Store) OldestMove(ctx context.Context) (age time.Duration, err error) {
 	var seconds float64
-	err = s.pool.QueryRow(ctx, selectStanding).Scan(&seconds)
+	err = s.pool.QueryRow(ctx, selectOldest).Scan(&seconds)
 	return time.Duration(seconds * float64(time.Second)), err
 }

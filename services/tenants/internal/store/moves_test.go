@@ -216,12 +216,12 @@ func TestOneWorkerAtATimeHasAMove(t *testing.T) {
 	none := func(context.Context, store.Move) error { t.Error("it is not due"); return nil }
 	require.NoError(t, s.EachMove(t.Context(), none))
 	require.Equal(t, 1, seen)
-	age, err := s.StandingMove(t.Context())
+	age, err := s.OldestMove(t.Context())
 	require.NoError(t, err)
 	require.Positive(t, age)
 	pgtest.Exec(t, pool, `UPDATE tenant_moves SET next_attempt_at = now(), step = 'DONE'`)
 	require.NoError(t, s.EachMove(t.Context(), none))
-	age, err = s.StandingMove(t.Context())
+	age, err = s.OldestMove(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, age)
 }
