@@ -11,11 +11,10 @@ import (
 )
 
 const (
-	// daysLock is the advisory lock of the process that creates or drops a partition.
+	// daysLock is the advisory lock of the process that creates or drops a partition. The function feed_ensure_day takes it too.
 	daysLock   = 0x67696674_64617973
 	dayPrefix  = "feed_"
 	dayPattern = "20060102"
-	dateLayout = time.DateOnly
 	// lockWait bounds how long dropping a partition may delay readers that queue behind it.
 	lockWait = "1s"
 	// stateNoPartition is the SQLSTATE of an insert on a day without a partition.
@@ -38,36 +37,13 @@ func (s *Store) EnsureDays(ctx context.Context, count int) error {
 
 // ensureDay asks the database whatever the cache says: a database that was set back has lost partitions.
 func (s *Store) ensureDay(ctx context.Context, day time.Time) error {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(daysLock)); err != nil {
-			return err
-		}
-		var exists bool
-		name := dayTable(day)
-		if err := tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", name).Scan(&exists); err != nil || exists {
-			return err
-		}
-		return attachDay(ctx, tx, day)
-	})
-	if err != nil {
+	if _, err := s.pool.Exec(ctx, "SELECT feed_ensure_day($1)", day); err != nil {
 		return fmt.Errorf("create partition %s: %w", dayTable(day), err)
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.days[day] = true
 	return nil
-}
-
-// attachDay creates a table and attaches it, which does not block readers and writers of the feed. CREATE TABLE … PARTITION OF
-// would wait for all of them and block later ones.
-func attachDay(ctx context.Context, tx pgx.Tx, day time.Time) error {
-	name := pgx.Identifier{dayTable(day)}.Sanitize()
-	if _, err := tx.Exec(ctx, "CREATE TABLE "+name+" (LIKE feed INCLUDING ALL)"); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, fmt.Sprintf("ALTER TABLE feed ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')",
-		name, day.Format(dateLayout), day.AddDate(0, 0, 1).Format(dateLayout)))
-	return err
 }
 
 func (s *Store) hasDay(day time.Time) bool {

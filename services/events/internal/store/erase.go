@@ -103,6 +103,7 @@ func TenantData(pool *pgxpool.Pool, events *seal.EventReader) tenants.Database {
 			{Name: "feed", Key: []string{"day date", "position bigint"}, Bytes: []string{"data"}, Events: true},
 			{Name: "feed_tenants", Key: []string{"tenant_id uuid"}, Hidden: true},
 			{Name: "feed_dropped", Key: []string{"tenant_id uuid"}, Hidden: true},
+			{Name: "feed_moved_epochs", Key: []string{"id bigint"}, Hidden: true},
 		},
 	}
 }

@@ -47,7 +47,8 @@ type Bounds struct {
 	Dropped int64
 	// Epoch is the current one.
 	Epoch int64
-	// Survived is the last number of the requested epoch that was not lost since then; negative if the epoch is unknown.
+	// Survived is the last number of the requested epoch that was not lost since then; negative if the epoch is unknown. It may be an
+	// epoch of the cell from which the tenant has moved.
 	Survived int64
 }
 
@@ -61,9 +62,11 @@ var bounds = `SELECT
   coalesce((` + lastOf("$1", "last_position") + `), 0),
   coalesce((SELECT position FROM feed_dropped WHERE tenant_id = $1), 0),
   (SELECT id FROM feed_epochs ORDER BY number DESC LIMIT 1),
-  coalesce((SELECT coalesce(min(later.survived), 9223372036854775807)
+  greatest(-1, (SELECT coalesce(min(later.survived), 9223372036854775807)
      FROM feed_epochs e LEFT JOIN feed_epochs later ON later.number > e.number
-    WHERE e.id = $2 GROUP BY e.id), -1)`
+    WHERE e.id = $2 GROUP BY e.id),
+    (SELECT least(m.survived, (SELECT min(later.survived) FROM feed_epochs later WHERE later.number > m.before_epoch))
+       FROM feed_moved_epochs m WHERE m.tenant_id = $1 AND m.id = $2))`
 
 // Bounds returns the ends of a tenant's feed for a position of an epoch. It reads single rows by primary key and no partition.
 func (s *Store) Bounds(ctx context.Context, tenantID string, epoch int64) (Bounds, error) {

@@ -19,6 +19,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES ($1, '2026-01-01', 7, gen_random_uuid(), 'order.requested', $1, $1, 0, now(), now(), '{}')`,
 			`INSERT INTO feed_tenants (tenant_id, last_position) VALUES ($1, 7)`,
 			`INSERT INTO feed_dropped (tenant_id, position) VALUES ($1, 7)`,
+			`INSERT INTO feed_moved_epochs (tenant_id, id, survived, before_epoch) VALUES ($1, 7, 7, 1)`,
 		} {
 			pgtest.Exec(t, db, sql, tenantID)
 		}
