@@ -96,13 +96,13 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 	}
 	defer func() { _ = events.Close() }()
 	directory := tenantsv1.NewDirectoryServiceClient(tenantsConn)
-	if err := r.checkKey(ctx, directory); err != nil {
+	if err := r.checkKey(ctx, directory, cfg.Cell); err != nil {
 		return err
 	}
 	return withStore(ctx, cfg, func(s *store.Store) error {
 		fan, err := fanout.New(
 			fanout.Deps{Store: s, Directory: directory, Versions: &tenants.VersionReader{}, Telemetry: tel},
-			fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
+			fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment), Cell: cfg.Cell})
 		if err != nil {
 			return err
 		}
@@ -114,11 +114,11 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 }
 
 // checkKey refuses a key that gets no events at all.
-func (r redrive) checkKey(ctx context.Context, directory tenantsv1.DirectoryServiceClient) error {
+func (r redrive) checkKey(ctx context.Context, directory tenantsv1.DirectoryServiceClient, cell identity.Cell) error {
 	if r.key == 0 {
 		return nil
 	}
-	resp, err := directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: []string{r.tenant}})
+	resp, err := directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: []string{r.tenant}, Cell: cell.String()})
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,7 @@ func assemble(s *service.Service, cfg Config) error {
 	}
 	sending, err := sender.New(sender.Deps{
 		Store: deliveries, Directory: directory, Client: client, Reader: reader, Now: time.Now, Telemetry: s.Telemetry,
+		Cell: cfg.Cell,
 	}, cfg.Sender)
 	if err != nil {
 		return err
@@ -106,7 +107,8 @@ func assemble(s *service.Service, cfg Config) error {
 	webhooks := server.New(
 		server.Deps{Pool: s.Pool, Store: deliveries, Directory: directory, Client: client, Reader: reader, Wake: sending.Wake, Now: now},
 		server.Config{
-			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.Pool.Config().MaxConns)/2),
+			Cell: cfg.Cell, Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout,
+			Tests: max(1, int(s.Pool.Config().MaxConns)/2),
 		})
 	webhookv1.RegisterWebhookServiceServer(s.Server, webhooks)
 	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, reader)})
@@ -127,7 +129,7 @@ func addFanOut(
 	s.CloseAtEnd(versions)
 	fan, err := fanout.New(
 		fanout.Deps{Store: deliveries, Directory: directory, Versions: versions, Sender: sending, Telemetry: s.Telemetry},
-		fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
+		fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment), Cell: cfg.Cell})
 	if err != nil {
 		return err
 	}

@@ -184,6 +184,7 @@ func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
 	f.directory.OnCall(func(_ context.Context, req proto.Message) error {
 		if list, ok := req.(*tenantsv1.ListEndpointsRequest); ok {
 			sizes = append(sizes, len(list.GetTenantIds()))
+			require.Equal(t, "b", list.GetCell())
 		}
 		return nil
 	})

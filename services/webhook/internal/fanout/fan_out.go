@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -50,6 +51,7 @@ type Deps struct {
 type Config struct {
 	Topic       string
 	Environment string
+	Cell        identity.Cell
 }
 
 // FanOut handles the messages of the changes topic.
@@ -72,7 +74,7 @@ func New(deps Deps, cfg Config) (*FanOut, error) {
 	rejected.Add(context.Background(), 0) // The series exists before its first event.
 	return &FanOut{
 		cfg: cfg, store: deps.Store, sender: deps.Sender, log: deps.Telemetry.Logger,
-		subscriptions: newSubscriptions(deps), rejected: rejected,
+		subscriptions: newSubscriptions(deps, cfg.Cell), rejected: rejected,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -69,7 +70,7 @@ func (f *fixture) instance() *FanOut {
 	require.NoError(f.t, err)
 	fan, err := New(Deps{
 		Store: store.New(f.pool), Directory: f.directory.Client, Versions: f.versions, Sender: s, Telemetry: telemetry.Discard(),
-	}, Config{Topic: "changes", Environment: "sandbox"})
+	}, Config{Topic: "changes", Environment: "sandbox", Cell: identity.Cell{Letter: "b"}})
 	require.NoError(f.t, err)
 	return fan
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/tenants"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -23,13 +24,16 @@ const (
 // subscriptions looks up the endpoints of tenants, unless it knows those of the versions that are published now.
 type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
+	cell      identity.Cell
 	versions  *tenants.VersionReader
 	cache     cache
 	copies    *tenants.Copies
 }
 
-func newSubscriptions(deps Deps) *subscriptions {
-	s := &subscriptions{directory: deps.Directory, versions: deps.Versions, cache: cache{byTenant: map[string]*cacheEntry{}}}
+func newSubscriptions(deps Deps, cell identity.Cell) *subscriptions {
+	s := &subscriptions{
+		directory: deps.Directory, cell: cell, versions: deps.Versions, cache: cache{byTenant: map[string]*cacheEntry{}},
+	}
 	s.copies = tenants.NewCopies(deps.Directory, time.Now, s.cache.each)
 	return s
 }
@@ -66,7 +70,9 @@ func (s *subscriptions) lookUp(ctx context.Context, ids []string, found map[stri
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	copied := s.copies.Begin()
-	resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids, WithEndpoints: true})
+	resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{
+		TenantIds: ids, WithEndpoints: true, Cell: s.cell.String(),
+	})
 	if err != nil {
 		return err
 	}

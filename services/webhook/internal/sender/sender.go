@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -29,6 +30,7 @@ type Deps struct {
 	// Now measures how much of a lease is left, and sets the times of the log. It has no other use.
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry
+	Cell      identity.Cell
 }
 
 // Config of a sender. Lease is at least MinLease of Timeout.
@@ -58,6 +60,7 @@ type Sender struct {
 	cfg       Config
 	store     *store.Store
 	directory tenantsv1.DirectoryServiceClient
+	cell      identity.Cell
 	client    *webhookclient.Client
 	reader    *seal.EventReader
 	results   *daemon.Batcher[*pendingResult]
@@ -97,7 +100,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		return nil, err
 	}
 	s := &Sender{
-		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, reader: deps.Reader,
+		cfg: cfg, store: deps.Store, directory: deps.Directory, cell: deps.Cell, client: deps.Client, reader: deps.Reader,
 		results: newResults(deps.Store),
 		now:     deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.

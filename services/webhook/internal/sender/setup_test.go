@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/seal"
@@ -57,6 +58,7 @@ type fixture struct {
 	clock     *clock
 	client    *http.Client
 	cfg       Config
+	cell      identity.Cell
 	tel       *telemetrytest.Record
 	// reader opens the events of senders that start; nil: events are not sealed.
 	reader *seal.EventReader
@@ -139,7 +141,7 @@ func (f *fixture) startAt(now func() time.Time) running {
 	f.t.Helper()
 	s, err := New(Deps{
 		Store: f.store, Directory: f.directory.Client, Client: webhookclient.New(f.client, now), Now: now, Reader: f.reader,
-		Telemetry: f.tel.Telemetry,
+		Telemetry: f.tel.Telemetry, Cell: f.cell,
 	}, f.cfg)
 	require.NoError(f.t, err)
 	if f.noSearch {

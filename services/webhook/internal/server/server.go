@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
@@ -39,6 +40,7 @@ type Deps struct {
 
 // Config of a server. All fields are required.
 type Config struct {
+	Cell identity.Cell
 	// Environment is part of the envelope of a ping.
 	Environment string
 	// TestTimeout bounds a test. It is that of an attempt, so that a receiver that passes the test gets its events.

@@ -62,8 +62,14 @@ type Claimed struct {
 // With asyncCommit in the list of a query's columns, its commit does not wait for the disk.
 const asyncCommit = `set_config('synchronous_commit', 'off', true)`
 
-// claimLock is the class of the advisory locks of claims, and of the fan-out when it leases.
+// claimLock is the class of the advisory locks of claims, and of the fan-out when it leases. The function hold_deliveries has it
+// too.
 const claimLock = 0x77686b31
+
+// notHeld is whether the deliveries of a tenant may be leased. Those of a tenant that moves to another cell are held back.
+func notHeld(tenant string) string {
+	return `NOT EXISTS (SELECT FROM moving_tenants m WHERE m.tenant_id = ` + tenant + `)`
+}
 
 // lockEndpoints returns those of the endpoints that have a due row and are not paused, with the time of that row. It locks
 // each, without waiting, because the number of leased rows must not change between counting and claiming. It also puts the
@@ -71,7 +77,7 @@ const claimLock = 0x77686b31
 //
 // The commit of a claim does not wait for the disk. If a crash of the server loses the claim, the rows are due again, as after the
 // crash of a sender.
-const lockEndpoints = `
+var lockEndpoints = `
 WITH due AS MATERIALIZED (
   SELECT w.n, w.key_id, first.next_attempt_at
     FROM unnest($2::uuid[], $3::int[], $4::timestamptz[]) WITH ORDINALITY AS w (tenant_id, key_id, since, n)
@@ -82,7 +88,7 @@ WITH due AS MATERIALIZED (
         AND d.next_attempt_at >= w.since AND d.next_attempt_at <= ` + now + `
       ORDER BY d.next_attempt_at
       LIMIT 1) first
-   WHERE EXISTS (SELECT FROM senders WHERE id = $5)
+   WHERE EXISTS (SELECT FROM senders WHERE id = $5) AND ` + notHeld("w.tenant_id") + `
      AND NOT EXISTS (
        SELECT FROM pauses p WHERE p.tenant_id = w.tenant_id AND p.key_id = w.key_id AND p.until > ` + now + `)
 ), taken AS MATERIALIZED (
@@ -120,7 +126,7 @@ WITH endpoint AS MATERIALIZED (
     FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[], $11::int[])
          WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, rows, n)
    CROSS JOIN LATERAL (` + leasedByOthers("w", "$6", "$7::int") + `) others
-   WHERE w.n = ANY (nullif(current_setting('claim.locked', true), '')::bigint[])
+   WHERE w.n = ANY (nullif(current_setting('claim.locked', true), '')::bigint[]) AND ` + notHeld("w.tenant_id") + `
 ), candidate AS (
   SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at, e.n, e.others,
          e.leased + row_number() OVER (PARTITION BY d.tenant_id, d.key_id ORDER BY d.next_attempt_at) AS slot

@@ -46,6 +46,7 @@ WITH RECURSIVE ` + heads(`
   SELECT h.tenant_id, h.key_id, h.next_attempt_at, greatest(h.next_attempt_at, (
            SELECT p.until FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id)) AS due_at
     FROM head h
+   WHERE ` + notHeld("h.tenant_id") + `
 )
 SELECT tenant_id, key_id, next_attempt_at, due_at <= ` + now + `, ` + now + `, NULL FROM pending WHERE due_at <= ` + now + ` OR $2
 UNION ALL
@@ -66,7 +67,8 @@ INSERT INTO senders (id, seen_at) VALUES ($2, ` + now + `) ON CONFLICT (id) DO U
 
 // Discovery is the result of a search.
 type Discovery struct {
-	// Due are the endpoints that have due rows and are not paused.
+	// Due are the endpoints that have due rows and are not paused. Those of tenants whose deliveries are held back are left out, also
+	// below.
 	Due []Due
 	// Pending are all endpoints that have pending rows, if they were wanted.
 	Pending []Endpoint

@@ -100,6 +100,8 @@ func TenantData(pool *pgxpool.Pool, events *seal.EventReader) tenants.Database {
 			{Name: "deliveries", Key: []string{"event_id uuid", "key_id int"}},
 			{Name: "events", Key: []string{"event_id uuid"}, Bytes: []string{"body"}, Events: true},
 			{Name: "pauses", Key: []string{"key_id int"}, Hidden: true},
+			// Last: until then the other rows are held back.
+			{Name: "moving_tenants", Key: []string{"tenant_id uuid"}, Hidden: true},
 		},
 	}
 }

@@ -124,7 +124,7 @@ WITH ` + moveOffsets + `, fresh AS (
     FROM unnest($18::uuid[], $19::int[]) AS w (tenant_id, key_id)
    CROSS JOIN LATERAL (` + leasedByOthers("w", "$20", "$21") + `) others
    WHERE w.key_id = ANY (nullif(current_setting('fan_out.locked', true), '')::int[])
-     AND EXISTS (SELECT FROM senders WHERE id = $20)
+     AND EXISTS (SELECT FROM senders WHERE id = $20) AND ` + notHeld("w.tenant_id") + `
      AND NOT EXISTS (
        SELECT FROM pauses p WHERE p.tenant_id = w.tenant_id AND p.key_id = w.key_id AND p.until > ` + now + `)
 ), stored AS (

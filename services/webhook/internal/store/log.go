@@ -180,8 +180,8 @@ type Waiting struct {
 	Deliveries int64
 	// Oldest is the age of the oldest counted delivery.
 	Oldest time.Duration
-	// Due is the longest time that a delivery has been due. It leaves out endpoints that are paused, have a request in flight
-	// or are given as impaired, because a slow receiver is not a problem of the platform.
+	// Due is the longest time that a delivery has been due. It leaves out endpoints that are held back or paused, have a request in
+	// flight or are given as impaired, because a slow receiver is not a problem of the platform.
 	Due time.Duration
 }
 
@@ -204,7 +204,7 @@ SELECT count(*), greatest(interval '0', coalesce(` + now + ` - min(c.created_at)
        coalesce((
          SELECT max(` + now + ` - e.next_attempt_at)
            FROM endpoint e
-          WHERE e.next_attempt_at <= ` + now + `
+          WHERE e.next_attempt_at <= ` + now + ` AND ` + notHeld("e.tenant_id") + `
             AND NOT EXISTS (SELECT FROM senders s CROSS JOIN LATERAL (` + leasedBy("s.id", "e", "1") + `) lease)
             AND NOT EXISTS (
               SELECT FROM pauses p

@@ -29,6 +29,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			`INSERT INTO attempts (tenant_id, event_id, key_id, number, started_at, duration_ms, response_body)
 			 VALUES ($1, $2, $3, 1, now(), 5, '\xff00')`: {tenantID, event, keyID},
 			`INSERT INTO pauses (tenant_id, key_id, until) VALUES ($1, $2, now())`: {tenantID, keyID},
+			`INSERT INTO moving_tenants VALUES ($1) ON CONFLICT DO NOTHING`:        {tenantID},
 
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`: {keyID},
 		} {
