@@ -30,13 +30,16 @@ WHERE s.subname = $1 AND r.srsubstate <> 'r'`
 // copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new cell
 // is not far behind.
 func (m *Mover) copyRows(ctx context.Context, c *cells, move *store.Move) (next tenantsv1.MoveStep, lag int64, err error) {
-	if err := m.free(ctx, c); err != nil { // If a worker ended before it had done so.
+	if err := c.free(ctx); err != nil { // If a worker ended before it had done so.
 		return 0, 0, err
 	}
 	ready := true
 	err = c.each(all(), func(from, to *database) error {
 		subscribed, err := value[bool](ctx, to, selectSubscription, c.name(to))
 		if err != nil {
+			return err
+		}
+		if err := c.fenceArrival(ctx, to); err != nil {
 			return err
 		}
 		if !subscribed {
@@ -70,6 +73,11 @@ const maxLag = 4 << 20
 func (c *cells) subscribe(ctx context.Context, from, to *database) error {
 	if err := c.eraseIn(ctx, to); err != nil {
 		return err
+	}
+	if to.name == webhookDB {
+		if err := to.run(ctx, "hold deliveries", holdDeliveries, c.move.ID, c.move.KeyIDs); err != nil {
+			return err
+		}
 	}
 	name := c.name(from)
 	published, err := value[bool](ctx, from, selectPublication, name)
@@ -214,16 +222,19 @@ var errRowsLeft = errors.New("rows of the tenant are left")
 // eraseIn erases in the role of an apply worker, because audits refuse to be deleted otherwise.
 func (c *cells) eraseIn(ctx context.Context, d *database) error {
 	sql, left := "", "SELECT 0"
-	extra := []table{{name: "outbox"}, {name: "feed_moved_epochs"}, {name: "pauses"}}
-	for _, t := range append(extra, d.tables...) {
-		exists, err := value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, t.name)
+	tables := d.tables
+	for _, name := range notCopied {
+		exists, err := value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, name)
 		if err != nil {
 			return err
 		}
 		if exists {
-			sql += "; DELETE FROM " + quoted(t.name) + " WHERE " + c.rows(t, "")
-			left += " + (SELECT count(*) FROM " + quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
+			tables = append(tables[:len(tables):len(tables)], table{name: name}) // The hold of deliveries goes last.
 		}
+	}
+	for _, t := range tables {
+		sql += "; DELETE FROM " + quoted(t.name) + " WHERE " + c.rows(t, "")
+		left += " + (SELECT count(*) FROM " + quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
 	}
 	if err := d.run(ctx, "erase rows", "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL session_replication_role = replica"+sql+
 		"; COMMIT"); err != nil {

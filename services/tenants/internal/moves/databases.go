@@ -97,6 +97,8 @@ type database struct {
 
 	name, cell string
 	tables     []table
+	// outbox means that the database has one.
+	outbox bool
 }
 
 // table has rows of tenants.
@@ -125,9 +127,12 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NO
     OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped))
 ORDER BY c.relname`
 
+// outbox is the table of changes that are not confirmed yet.
+const outbox = "outbox"
+
 // notCopied are tables whose rows do not move: the outbox is empty when the tenant is switched, the epochs are carried by functions of
-// the feed, and a pause belongs to the senders of its cell.
-var notCopied = []string{"outbox", "feed_moved_epochs", "pauses"}
+// the feed, and the other two are about the senders of a cell.
+var notCopied = []string{outbox, "feed_moved_epochs", "pauses", "moving_tenants"}
 
 func (m *Mover) connect(ctx context.Context, move *store.Move) (*cells, error) {
 	c := &cells{move: move, urls: m.deps.Databases, source: map[string]*database{}, target: map[string]*database{}}
@@ -140,6 +145,10 @@ func (m *Mover) connect(ctx context.Context, move *store.Move) (*cells, error) {
 			}
 			d := &database{Conn: conn, name: name, cell: cell}
 			side[name] = d
+			if d.outbox, err = value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, outbox); err != nil {
+				c.close()
+				return nil, err
+			}
 			if d.tables, err = postgres.Select(ctx, conn, "list tables", scanTable, selectTables, notCopied); err != nil {
 				c.close()
 				return nil, err

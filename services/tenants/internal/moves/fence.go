@@ -2,8 +2,8 @@ package moves
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -14,13 +14,10 @@ import (
 )
 
 const (
-	// A sender does not claim what is paused. Every attempt moves the end ahead, and a worker that never comes back holds webhooks for a
-	// minute.
-	pauseKeys = `INSERT INTO pauses (tenant_id, key_id, until)
-SELECT $1, id, clock_timestamp() + interval '1 minute' FROM unnest($2::int[]) AS id
-ON CONFLICT (tenant_id, key_id) DO UPDATE SET until = excluded.until`
+	// The functions are those of the webhook service's database. Held deliveries are claimed by no sender.
+	holdDeliveries = `SELECT hold_deliveries($1, $2)`
 
-	resumeKeys = `DELETE FROM pauses WHERE tenant_id = $1`
+	releaseDeliveries = `SELECT release_deliveries($1) WHERE EXISTS (SELECT FROM moving_tenants WHERE tenant_id = $1)`
 
 	// The lease of a sender that died ends by itself.
 	countSending = `SELECT count(*) FROM deliveries
@@ -35,13 +32,10 @@ func (m *Mover) pause(ctx context.Context, c *cells, move *store.Move) (next ten
 		return 0, err
 	}
 	if changed {
-		if err := errors.Join(c.endCopies(ctx), m.resume(ctx, c)); err != nil {
-			return 0, err
-		}
-		return store.Copying, nil
+		return store.Copying, c.endCopies(ctx)
 	}
 	webhook := c.source[webhookDB]
-	if err := webhook.run(ctx, "pause webhooks", pauseKeys, move.ID, move.KeyIDs); err != nil {
+	if err := webhook.run(ctx, "hold deliveries", holdDeliveries, move.ID, move.KeyIDs); err != nil {
 		return 0, err
 	}
 	sending, err := value[int](ctx, webhook, countSending, move.ID, move.KeyIDs)
@@ -51,16 +45,19 @@ func (m *Mover) pause(ctx context.Context, c *cells, move *store.Move) (next ten
 	return store.Switching, nil
 }
 
-// resume lets the webhooks of the tenant go on in the old cell.
-func (m *Mover) resume(ctx context.Context, c *cells) error {
-	return c.source[webhookDB].run(ctx, "resume webhooks", resumeKeys, c.move.ID)
-}
-
 const (
 	// Class 57 is that of an operator's intervention: services answer it with service_unavailable.
-	fenceFunction = `CREATE OR REPLACE FUNCTION gifting_tenant_moves() RETURNS trigger LANGUAGE plpgsql AS $$
+	leavingFunction = `CREATE OR REPLACE FUNCTION gifting_tenant_leaves() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'the tenant is being moved to another cell' USING ERRCODE = '57G01';
+END
+$$`
+
+	// The workers of the new cell leave the rows of a tenant that arrives as they are: to them nothing is there to change. It must not be
+	// an error, which would stop what a worker does for other tenants.
+	arrivingFunction = `CREATE OR REPLACE FUNCTION gifting_tenant_arrives() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN NULL;
 END
 $$`
 
@@ -78,11 +75,15 @@ var unfenced = []string{"feed_tenants", "feed_dropped"}
 func (c *cells) fence(ctx context.Context, names []string) error {
 	for _, name := range names {
 		d := c.source[name]
-		if err := d.run(ctx, "make fence", fenceFunction); err != nil {
+		if err := d.run(ctx, "make fence", leavingFunction); err != nil {
 			return err
 		}
 		for _, t := range d.tables {
-			if err := c.fenceTable(ctx, d, t); err != nil {
+			guard := trigger{events: "INSERT OR UPDATE", row: "NEW.", function: "gifting_tenant_leaves"}
+			if t.name == feed {
+				guard.events = "UPDATE" // Its writer stores events of many tenants at once, and none of this one arrives any more.
+			}
+			if err := c.fenceTable(ctx, d, t, guard); err != nil {
 				return err
 			}
 		}
@@ -90,62 +91,91 @@ func (c *cells) fence(ctx context.Context, names []string) error {
 	return nil
 }
 
-func (c *cells) fenceTable(ctx context.Context, d *database, t table) error {
-	for _, name := range unfenced {
-		if t.name == name {
-			return nil
+// feed is the table of the events.
+const feed = "feed"
+
+// fenceArrival keeps the workers of the new cell from the rows of the tenant. Apply workers fire no such trigger.
+func (c *cells) fenceArrival(ctx context.Context, d *database) error {
+	if err := d.run(ctx, "make fence", arrivingFunction); err != nil {
+		return err
+	}
+	tables := d.tables
+	if d.outbox {
+		tables = append(tables[:len(tables):len(tables)], table{name: outbox})
+	}
+	for _, t := range tables {
+		if t.name == feed {
+			continue // No event of the tenant arrives but by replication.
 		}
-	}
-	events := "INSERT OR UPDATE"
-	if t.name == "feed" {
-		events = "UPDATE" // Its writer stores the events of many tenants at once, and none of this one arrives any more.
-	}
-	sql := "CREATE TRIGGER " + quoted(c.name(d)) + " BEFORE " + events + " ON " + quoted(t.name) + " FOR EACH ROW WHEN (" +
-		c.rows(t, "NEW.") + ") EXECUTE FUNCTION gifting_tenant_moves()"
-	exists, err := value[bool](ctx, d, hasTrigger, c.name(d), t.name)
-	for err == nil && !exists {
-		err = c.withLock(ctx, d, sql)
-		exists = err == nil
-		if postgres.State(err) == lockNotAvailable {
-			err = sleep(ctx, poll)
+		for _, guard := range []trigger{
+			{events: "INSERT OR UPDATE", row: "NEW.", function: "gifting_tenant_arrives"},
+			{events: "DELETE", row: "OLD.", function: "gifting_tenant_arrives", suffix: deleteSuffix},
+		} {
+			if err := c.fenceTable(ctx, d, t, guard); err != nil {
+				return err
+			}
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("fence %s: %w", t.name, err)
 	}
 	return nil
+}
+
+// trigger is a fence of one table: for which events of the tenant's rows it runs a function.
+type trigger struct{ events, row, function, suffix string }
+
+// deleteSuffix ends the name of a trigger for deletions: one trigger cannot be about both old and new rows.
+const deleteSuffix = "_d"
+
+func (c *cells) fenceTable(ctx context.Context, d *database, t table, guard trigger) error {
+	if slices.Contains(unfenced, t.name) {
+		return nil
+	}
+	name := c.name(d) + guard.suffix
+	exists, err := value[bool](ctx, d, hasTrigger, name, t.name)
+	if err != nil || exists {
+		return err
+	}
+	return c.withLock(ctx, d, "CREATE TRIGGER "+quoted(name)+" BEFORE "+guard.events+" ON "+quoted(t.name)+" FOR EACH ROW WHEN ("+
+		c.rows(t, guard.row)+") EXECUTE FUNCTION "+guard.function+"()")
 }
 
 // lockNotAvailable is the SQLSTATE of a statement that has waited for lock_timeout.
 const lockNotAvailable = "55P03"
 
+// withLock runs a statement that locks a table. It tries again until the table is free.
 func (c *cells) withLock(ctx context.Context, d *database, sql string) error {
-	return pgx.BeginFunc(ctx, d.Conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, fenceLock); err != nil {
+	for {
+		err := pgx.BeginFunc(ctx, d.Conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, fenceLock); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, sql)
+			return err
+		})
+		if postgres.State(err) != lockNotAvailable {
+			if err != nil {
+				err = fmt.Errorf("fence in %s of cell %s: %w", d.name, d.cell, err)
+			}
 			return err
 		}
-		_, err := tx.Exec(ctx, sql)
-		return err
-	})
+		if err := sleep(ctx, poll); err != nil {
+			return err
+		}
+	}
 }
 
-const selectFences = `SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = $1 AND tgparentid = 0`
+const selectFences = `SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE tgname IN ($1, $1 || '_d') AND tgparentid = 0`
 
-// unfence lets the old cell change the tenant again, or the next one that has its rows.
-func (c *cells) unfence(ctx context.Context) error {
-	for _, d := range c.source {
-		fenced, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences, c.name(d))
-		for _, t := range fenced {
-			for dropped := false; err == nil && !dropped; {
-				err = c.withLock(ctx, d, "DROP TRIGGER IF EXISTS "+quoted(c.name(d))+" ON "+t)
-				dropped = err == nil
-				if postgres.State(err) == lockNotAvailable {
-					err = sleep(ctx, poll)
-				}
-			}
-		}
+// unfence lets a cell change the tenant again.
+func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
+	for _, d := range side {
+		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowToStructByPos[struct{ Name, Table string }], selectFences, c.name(d))
 		if err != nil {
-			return fmt.Errorf("unfence %s of cell %s: %w", d.name, d.cell, err)
+			return err
+		}
+		for _, fence := range fences {
+			if err := c.withLock(ctx, d, "DROP TRIGGER IF EXISTS "+quoted(fence.Name)+" ON "+fence.Table); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -166,11 +196,7 @@ WHERE NOT EXISTS (SELECT FROM feed f WHERE f.event_id = e.id AND f.day >= curren
 func (c *cells) drain(ctx context.Context) error {
 	for _, name := range writers {
 		d := c.source[name]
-		exists, err := value[bool](ctx, d, `SELECT to_regclass('outbox') IS NOT NULL`)
-		if err != nil {
-			return err
-		}
-		if !exists {
+		if !d.outbox {
 			continue
 		}
 		recorded, err := value[[]pgtype.UUID](ctx, d, selectRecorded, c.move.ID)
@@ -226,11 +252,11 @@ func (c *cells) offsets(ctx context.Context, name, table string) (map[int32]int6
 // all readers have them.
 func (c *cells) unconfirmed(ctx context.Context) (bool, error) {
 	for _, name := range writers {
-		rows, err := value[bool](ctx, c.source[name], `SELECT to_regclass('outbox') IS NOT NULL`)
-		if err == nil && rows {
-			rows, err = value[bool](ctx, c.source[name],
-				`SELECT EXISTS (SELECT FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL)`, c.move.ID)
+		if !c.source[name].outbox {
+			continue
 		}
+		rows, err := value[bool](ctx, c.source[name],
+			`SELECT EXISTS (SELECT FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL)`, c.move.ID)
 		if err != nil || rows {
 			return rows, err
 		}

@@ -128,7 +128,7 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 		}
 		if move.Step == store.Switching {
 			if err := m.switchCell(ctx, c, move); err != nil {
-				return 0, lag, fmt.Errorf("switch: %w", errors.Join(err, m.goBack(ctx, c, move)))
+				return 0, lag, fmt.Errorf("switch: %w", errors.Join(err, m.goBack(ctx, c, move, err)))
 			}
 		}
 		if move.Step == store.MoveDone || move.Step == store.Cancelled {
@@ -150,42 +150,55 @@ func (m *Mover) step(ctx context.Context, move *store.Move, next tenantsv1.MoveS
 
 // goBack ends a switch that did not succeed: the tenant goes on in the old cell. Whether it did not succeed is decided by the step: if the
 // answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes on from there.
-func (m *Mover) goBack(ctx context.Context, c *cells, move *store.Move) error {
+func (m *Mover) goBack(ctx context.Context, c *cells, move *store.Move, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
 	defer cancel()
 	if err := m.step(ctx, move, store.Copying); err != nil {
 		return err
 	}
-	return m.free(ctx, c)
+	if err := c.free(ctx); err != nil || !errors.Is(cause, errDiffers) {
+		return err
+	}
+	return c.endCopies(ctx) // What differs is copied again.
 }
 
 // free lets the old cell change the tenant and send its webhooks.
-func (m *Mover) free(ctx context.Context, c *cells) error {
-	return errors.Join(c.unfence(ctx), m.resume(ctx, c))
+func (c *cells) free(ctx context.Context) error {
+	if err := c.unfence(ctx, c.source); err != nil {
+		return err
+	}
+	return c.source[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID)
 }
 
 // eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant lead to
 // the new cell.
 func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
-	if waiting, err := c.unconfirmed(ctx); waiting || err != nil {
-		return store.MoveErase, err
+	// A worker may have ended between the switch and this.
+	if err := c.target[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID); err != nil {
+		return 0, err
 	}
 	if err := c.endCopies(ctx); err != nil {
 		return 0, err
+	}
+	if waiting, err := c.unconfirmed(ctx); waiting || err != nil {
+		return store.MoveErase, err
 	}
 	if err := c.eraseRows(ctx, c.source); err != nil {
 		return 0, err
 	}
-	return store.MoveDone, c.unfence(ctx)
+	return store.MoveDone, c.unfence(ctx, c.source)
 }
 
 // undo ends a move that was cancelled: the tenant goes on in the old cell, and nothing of it is left in the new one.
 func (m *Mover) undo(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
-	if err := m.free(ctx, c); err != nil {
+	if err := c.free(ctx); err != nil {
 		return 0, err
 	}
 	if err := c.endCopies(ctx); err != nil {
 		return 0, err
 	}
-	return store.Cancelled, c.eraseRows(ctx, c.target)
+	if err := c.eraseRows(ctx, c.target); err != nil {
+		return 0, err
+	}
+	return store.Cancelled, c.unfence(ctx, c.target)
 }
