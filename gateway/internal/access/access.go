@@ -7,7 +7,7 @@
 // set back. So a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not answer,
 // keys that have worked before keep working for Config.KeyStale, as long as Redis takes writes, has no newer version and is not
 // restarted. A gateway without requests for tenants.VersionLease cannot know whether Redis lost a version meanwhile, so it asks
-// again.
+// again. While a tenant moves to another cell, its keys are looked up with every request, each by a look-up of its own.
 package access
 
 import (

@@ -130,15 +130,16 @@ func (k *keys) happenedSince(at *atomic.Int64, age time.Duration) bool {
 }
 
 // latest returns the principal for a request that got this version of the tenant's settings from Redis. If the version is unknown,
-// or Redis may have been set back, the look-up is not shared, because a change may have been answered since another look-up began.
+// Redis may have been set back, or the tenant moves to another cell, the look-up is not shared, because a change may have been
+// answered since another look-up began. The principal of a tenant that moves is cached only to know that, and never used.
 // The age of the cached principal is taken after Redis was asked: otherwise a new Redis that was found by asking would seem older.
 func (k *keys) latest(ctx context.Context, hash string, version int64) (caller.Principal, error) {
 	k.copies.Used(ctx)
 	p, age, _ := k.cached(hash)
 	switch {
-	case version > p.TenantVersion:
+	case version > p.TenantVersion && !p.Moving:
 		return k.fetch(ctx, hash, version)
-	case version == unknownVersion, k.happenedSince(&k.newRedisAt, age):
+	case version == unknownVersion, p.Moving, k.happenedSince(&k.newRedisAt, age):
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case age >= tenants.VersionLease:
 		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)

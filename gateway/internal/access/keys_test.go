@@ -213,12 +213,20 @@ func TestAPrincipalThatIsConfirmedIsNotLookedUp(t *testing.T) {
 func TestALookUpIsNotSharedIfRedisMayLackTheVersionOfAChange(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		version  int64
-		newRedis bool
-	}{"Redis has no version": {0, false}, "Redis has the same version, and is another one": {1, true}} {
+		version          int64
+		newRedis, moving bool
+	}{
+		"Redis has no version":                                {0, false, false},
+		"Redis has the same version, and is another one":      {1, true, false},
+		"Redis has the same version, and the tenant is moved": {1, false, true},
+		"Redis has a newer version, and the tenant is moved":  {2, false, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
+			f.SetKeys(func([]byte) *commonv1.Principal {
+				return &commonv1.Principal{TenantId: "t", TenantVersion: 1, Moving: tc.moving}
+			})
 			f.know(t, time.Second)
 			if tc.newRedis {
 				f.newRedisAt.Store(int64(time.Second))
@@ -374,4 +382,33 @@ func TestACallerThatLeavesDuringALookUpIsNoOutage(t *testing.T) {
 	})
 	_, err := f.fetch(ctx, "h", 0)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAKeyOfATenantThatMovesIsLookedUpWithEveryRequest(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.know(t, time.Second)
+	moving := &commonv1.Principal{TenantId: "t", TenantVersion: 2, Cell: "a", Moving: true}
+	f.SetKeys(func([]byte) *commonv1.Principal { return moving })
+	for n := range 3 {
+		p, err := f.latest(t.Context(), "h", 2)
+		require.NoError(t, err)
+		require.True(t, p.Moving)
+		require.Equal(t, 2+n, f.Calls("ResolveKey"))
+	}
+	f.Fail(problem.Unavailable())
+	_, err := f.latest(t.Context(), "h", 2)
+	require.True(t, problem.Is(err, problem.ServiceUnavailable), "no older principal is used: %v", err)
+	f.Fail(nil)
+
+	f.SetKeys(func([]byte) *commonv1.Principal {
+		return &commonv1.Principal{TenantId: "t", TenantVersion: 3, Cell: "b"}
+	})
+	before := f.Calls("ResolveKey")
+	for range 3 {
+		p, err := f.latest(t.Context(), "h", 3)
+		require.NoError(t, err)
+		require.Equal(t, "b", p.Cell)
+	}
+	require.Equal(t, before+1, f.Calls("ResolveKey"), "it is cached again")
 }
