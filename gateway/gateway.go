@@ -1,5 +1,6 @@
 // Package gateway is the edge of the platform. It serves the public REST API and the gift site: it authenticates API keys,
-// limits requests, makes the checks that all requests share, and translates REST calls to gRPC calls of the services.
+// limits requests, makes the checks that all requests share, and translates REST calls to gRPC calls of the services. The records
+// of a tenant are in one cell, an installation of the services besides tenants: its calls go there, also while it moves to another.
 package gateway
 
 import (
@@ -29,6 +30,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/images"
 	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/gateway/internal/locate"
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/apikey"
@@ -97,6 +99,9 @@ const (
 	linkClaimLimit = 30
 )
 
+// linkHold is how long a request of the gift site is held while the tenant of the link moves to another cell.
+const linkHold = 3 * time.Second
+
 const (
 	headerTimeout = 10 * time.Second
 	// readTimeout is longer than the longest call: when it is over, the caller of a held one counts as gone.
@@ -116,6 +121,7 @@ type edgeServer struct {
 	redis  *redis.Client // Nil without an address.
 	http   *http.Server
 	waits  *feedwait.Waits
+	cells  *service.Cells
 
 	serving atomic.Bool
 	// shuttingDown is closed when the shutdown begins.
@@ -193,27 +199,35 @@ func (e *edgeServer) openRedis(s *service.Service) error {
 	return nil
 }
 
+// dial connects to the tenants service, and to the other services in every cell.
 func (e *edgeServer) dial(s *service.Service) (edge.Connections, error) {
 	var c edge.Connections
 	register := &idempotent.Register{Log: e.tel.Logger}
 	send := edge.Send(register, edge.NewCursors(e.keys...))
+	tenants, err := s.Dial(identity.Tenants, e.cfg.TenantsAddr, send)
+	if err != nil {
+		return c, err
+	}
+	c.Tenants = tenants
+	directory := tenantsv1.NewDirectoryServiceClient(tenants)
+	e.cells = s.NewCells(func(ctx context.Context) ([]*tenantsv1.Cell, error) {
+		listed, err := directory.ListCells(ctx, &tenantsv1.ListCellsRequest{})
+		return listed.GetCells(), err
+	})
 	for _, peer := range []struct {
 		name identity.Name
 		addr string
-		conn **grpc.ClientConn
+		conn *grpc.ClientConnInterface
 	}{
-		{identity.Tenants, e.cfg.TenantsAddr, &c.Tenants},
 		{identity.Catalog, e.cfg.CatalogAddr, &c.Catalog},
 		{identity.Orders, e.cfg.OrdersAddr, &c.Orders},
 		{identity.PersonalLinks, e.cfg.PersonalLinksAddr, &c.PersonalLinks},
 		{identity.Events, e.cfg.EventsAddr, &c.Events},
 		{identity.Webhook, e.cfg.WebhookAddr, &c.Webhook},
 	} {
-		conn, err := s.Dial(peer.name, peer.addr, send)
-		if err != nil {
+		if *peer.conn, err = e.cells.Dial(peer.name, peer.addr, send); err != nil {
 			return c, err
 		}
-		*peer.conn = conn
 	}
 	register.Client = commonv1.NewIdempotencyRegisterServiceClient(c.Orders)
 	return c, nil
@@ -253,7 +267,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 		return nil, err
 	}
 	if s.Server != nil {
-		registerPreview(s.Server, e.cfg, conns, site)
+		registerPreview(s.Server, e.cfg, conns, e.cells.Letters, site)
 	}
 	https := strings.HasPrefix(e.cfg.PublicURL, "https://")
 	observer, err := edge.NewObserver(ctx, e.tel, https)
@@ -261,7 +275,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 		return nil, err
 	}
 	e.waits, err = feedwait.New(feedwait.Deps{
-		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: e.redis,
+		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Letters: e.cells.Letters, Redis: e.redis,
 		Meter: e.tel.Meters.Meter("gateway"), Log: e.tel.Logger,
 	}, feedwait.Config{MaxHeld: e.cfg.WaitingCalls, RedisBudget: e.cfg.RedisBudget, ShutdownWithin: e.cfg.DrainTimeout / 2})
 	if err != nil {
@@ -285,7 +299,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 		Errors:        e.errors,
 		Services:      services,
 		Images: images.New(images.Deps{
-			Images:   catalogv1.NewImagesServiceClient(conns.Catalog),
+			Images:   imagesOfAllCells(conns, e.cells.Letters),
 			Limiter:  limiters["images"],
 			Errors:   e.errors,
 			ClientIP: proxies.Of,
@@ -296,6 +310,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 		Deprecations: document.Notices,
 		GiftSite:     site,
 		Waits:        e.waits,
+		Letters:      e.cells.Letters,
 		Console:      page,
 		Observer:     observer,
 		ShuttingDown: e.shuttingDown,
@@ -307,13 +322,19 @@ func (e *edgeServer) giftSite(
 	conns edge.Connections, limiters map[string]*limits.Limiter, proxies clientip.Proxies,
 ) (*giftsite.Site, error) {
 	return giftsite.New(giftsite.Deps{
-		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
+		Links: linksv1.NewGiftSiteServiceClient(&locate.Conn{
+			ClientConnInterface: conns.PersonalLinks, Letters: e.cells.Letters, Hold: linkHold,
+		}),
 		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
 		Claims:   giftsite.Limits{Address: limiters["claims"], Link: newWindow(linkClaimLimit)},
 		ClientIP: proxies.Of,
 		Clock:    time.Now,
 		Log:      e.tel.Logger,
 	}, giftsite.Config{PublicURL: e.cfg.PublicURL, ImagesPath: edge.ImagesPath})
+}
+
+func imagesOfAllCells(conns edge.Connections, letters func(ctx context.Context) []string) catalogv1.ImagesServiceClient {
+	return catalogv1.NewImagesServiceClient(&locate.Conn{ClientConnInterface: conns.Catalog, Letters: letters})
 }
 
 // console is nil in production, where its paths are unknown.

@@ -107,3 +107,16 @@ func TestAGiftsTokenAndAddressAreInNoLogSpanOrMetric(t *testing.T) {
 		}
 	}
 }
+
+func TestTheGiftSiteFindsALinkInAnyCell(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	other := f.AddCell(t, "b")
+	other.Token = "b" + gatewaytest.GiftToken
+	require.Equal(t, http.StatusOK, visit(t, f, "GET", giftPath, "").Status)
+	require.Equal(t, http.StatusOK, visit(t, f, "GET", "/c/"+other.Token, "").Status)
+	require.Equal(t, http.StatusNotFound, visit(t, f, "GET", "/c/c"+gatewaytest.GiftToken, "").Status)
+	f.GiftFailure.Store(problem.Unavailable())
+	other.Token = gatewaytest.GiftToken
+	require.Equal(t, http.StatusOK, visit(t, f, "GET", giftPath, "").Status, "its tenant moves to the other cell")
+}

@@ -83,6 +83,7 @@ func TestACallerThatLeavesIsNoFailureOfThePlatform(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ method, path, want string }{
 		"an order":  {http.MethodPost, "/api/public/v1/orders", "/orders 499"},
+		"a claim":   {http.MethodPost, "/api/public/v1/webhooks:test", "/webhooks:test 499"},
 		"a gift":    {http.MethodGet, "/c/" + gatewaytest.GiftToken, "/c/{token} 499"},
 		"an image":  {http.MethodGet, "/api/public/v1/catalog/images/known", "/catalog/images/{file_id} 499"},
 		"a dry run": {http.MethodPost, "/api/public/v1/orders:validate", "/orders:validate 499"},

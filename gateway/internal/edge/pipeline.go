@@ -13,13 +13,14 @@
 //	forceAnswer     any       forced.go: Sandbox-Fault
 //	readQuery       400       body.go: fingerprint of a POST, parameters of a GET
 //	readConditions            conditional.go: If-Match, If-None-Match
-//	callService     304       service.go: JSON to gRPC and back; conditional.go: ETag
+//	callService     304       service.go: JSON to gRPC and back; moving.go: cells; conditional.go: ETag
 //
 // The owning service decides the rest, beginning with the look-up of the Idempotency-Key. Because authentication comes first,
 // an unauthenticated caller learns nothing about the paths.
 package edge
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -68,7 +69,9 @@ type Deps struct {
 	ClientIP     func(r *http.Request) string
 	Deprecations *openapi.Notices
 	Waits        *feedwait.Waits
-	Observer     *Observer
+	// Letters returns the letters of all cells.
+	Letters  func(ctx context.Context) []string
+	Observer *Observer
 	// ShuttingDown is closed when the gateway begins to shut down.
 	ShuttingDown <-chan struct{}
 	Log          *slog.Logger
@@ -269,6 +272,9 @@ func (h *Handler) recheck(c *call) error {
 		return err
 	}
 	c.principal = principal
+	if c.waiting.waiter != nil {
+		c.waiting.waiter.Update(principal)
+	}
 	return h.checkScope(c)
 }
 

@@ -32,17 +32,25 @@ const (
 	callTimeout = 12 * time.Second
 	// replayedHeader marks a response that an earlier request has stored.
 	replayedHeader = "Idempotent-Replayed"
+	// positionHeader marks a page of events that reaches the end of the feed.
+	positionHeader = "Feed-Position"
 )
 
-// Connections to the services of the public plane. Each must have the interceptor Send.
+// Connections to the services of the public plane. Each must have the interceptor Send. All but Tenants go to the cell that the
+// context of a call names.
 type Connections struct {
-	Tenants, Catalog, Orders, PersonalLinks, Events, Webhook *grpc.ClientConn
+	Tenants, Catalog, Orders, PersonalLinks, Events, Webhook grpc.ClientConnInterface
 }
 
-// service is one of the services of the public plane, with the function by which grpc-gateway serves it.
-type service struct {
-	register func(ctx context.Context, mux *runtime.ServeMux, conn *grpc.ClientConn) error
-	conn     *grpc.ClientConn
+// register lets grpc-gateway serve one of the services of the public plane.
+type register func(ctx context.Context, mux *runtime.ServeMux) error
+
+// served returns the register of a service, from the functions that are generated for it.
+func served[Client any](
+	handle func(context.Context, *runtime.ServeMux, Client) error,
+	newClient func(grpc.ClientConnInterface) Client, conn grpc.ClientConnInterface,
+) register {
+	return func(ctx context.Context, mux *runtime.ServeMux) error { return handle(ctx, mux, newClient(conn)) }
 }
 
 // setQueryParser sets grpc-gateway's parser of query parameters. The library keeps it in a variable of its package, so
@@ -63,23 +71,24 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 		// Otherwise a body that is larger than the server's buffer is sent in chunks, whose end takes a write of its own.
 		runtime.WithWriteContentLength(),
 	)
-	services := []service{
-		{tenantsv1.RegisterTenantsServiceHandler, c.Tenants},
-		{catalogv1.RegisterCatalogServiceHandler, c.Catalog},
-		{ordersv1.RegisterOrdersServiceHandler, c.Orders},
-		{personallinksv1.RegisterPersonalLinksServiceHandler, c.PersonalLinks},
-		{eventsv1.RegisterEventsServiceHandler, c.Events},
-		{webhookv1.RegisterWebhookServiceHandler, c.Webhook},
+	services := []register{
+		served(tenantsv1.RegisterTenantsServiceHandlerClient, tenantsv1.NewTenantsServiceClient, c.Tenants),
+		served(catalogv1.RegisterCatalogServiceHandlerClient, catalogv1.NewCatalogServiceClient, c.Catalog),
+		served(ordersv1.RegisterOrdersServiceHandlerClient, ordersv1.NewOrdersServiceClient, c.Orders),
+		served(personallinksv1.RegisterPersonalLinksServiceHandlerClient, personallinksv1.NewPersonalLinksServiceClient, c.PersonalLinks),
+		served(eventsv1.RegisterEventsServiceHandlerClient, eventsv1.NewEventsServiceClient, c.Events),
+		served(webhookv1.RegisterWebhookServiceHandlerClient, webhookv1.NewWebhookServiceClient, c.Webhook),
 	}
 	if environment == apikey.Sandbox {
 		services = append(services,
-			service{ordersv1.RegisterSandboxOrdersServiceHandler, c.Orders},
-			service{personallinksv1.RegisterSandboxPersonalLinksServiceHandler, c.PersonalLinks},
-			service{catalogv1.RegisterSandboxCatalogServiceHandler, c.Catalog},
+			served(ordersv1.RegisterSandboxOrdersServiceHandlerClient, ordersv1.NewSandboxOrdersServiceClient, c.Orders),
+			served(personallinksv1.RegisterSandboxPersonalLinksServiceHandlerClient,
+				personallinksv1.NewSandboxPersonalLinksServiceClient, c.PersonalLinks),
+			served(catalogv1.RegisterSandboxCatalogServiceHandlerClient, catalogv1.NewSandboxCatalogServiceClient, c.Catalog),
 		)
 	}
-	for _, s := range services {
-		if err := s.register(ctx, mux, s.conn); err != nil {
+	for _, register := range services {
+		if err := register(ctx, mux); err != nil {
 			return nil, err
 		}
 	}
@@ -90,13 +99,13 @@ func (h *Handler) callService(c *call) error {
 	if c.waiting.asked > 0 {
 		return h.answerHeld(c)
 	}
-	return h.forward(c)
+	return h.callCell(c)
 }
 
-// forward passes on only path, query and body. Services get the principal instead of the key, and no header of the caller sets a
-// deadline.
+// forward passes on only path, query and body, to the cell of the principal. Services get the principal instead of the key, and no
+// header of the caller sets a deadline.
 func (h *Handler) forward(c *call) error {
-	ctx, cancel := context.WithTimeout(c.r.Context(), callTimeout)
+	ctx, cancel := context.WithTimeout(caller.InCell(c.r.Context(), c.principal.Cell), callTimeout)
 	defer cancel()
 	out := (&http.Request{
 		Method:        c.op.Method,
@@ -111,7 +120,6 @@ func (h *Handler) forward(c *call) error {
 		out.URL.RawQuery = "" // A POST takes its fields from path and body only.
 	}
 	h.Services.ServeHTTP(c.responseWriter(), out)
-	h.Observer.countKey(ctx, c)
 	return c.err
 }
 
@@ -179,7 +187,7 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 			Owner:             c.op.Owner,
 			ClaimId:           uuid.NewString(),
 		}
-		bare := withCall(ctx, nil) // Calls of the register carry no principal and no request.
+		bare := withCall(ctx, nil) // Calls of the register carry no principal and no request. They go to the same cell.
 		if err := register.Claim(bare, claim); err != nil {
 			return err
 		}
@@ -245,6 +253,6 @@ func copyHeaders(ctx context.Context, w http.ResponseWriter) {
 		w.Header().Add(sandboxHeader, action)
 	}
 	if len(md.HeaderMD.Get(caller.FeedEndHeader)) > 0 {
-		w.Header().Set("Feed-Position", "end")
+		w.Header().Set(positionHeader, "end")
 	}
 }

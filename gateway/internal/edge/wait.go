@@ -56,7 +56,6 @@ func (h *Handler) answerHeld(c *call) error {
 		if err := h.recheck(c); err != nil {
 			return err
 		}
-		c.waiting.waiter.Update(c.principal)
 		if err := h.readFeed(c, noticed); !errors.Is(err, errWait) {
 			return err
 		}
@@ -81,7 +80,7 @@ func (h *Handler) hold(c *call, until time.Time) (noticed bool, err error) {
 // readFeed calls the service. With holdEmpty, the outcome is errWait if the page is one to wait for.
 func (h *Handler) readFeed(c *call, holdEmpty bool) error {
 	c.waiting.holdEmpty, c.err = holdEmpty, nil
-	return h.forward(c)
+	return h.callCell(c)
 }
 
 // closeIfShuttingDown does for a held call what the server does for a call that begins when it is shutting down.

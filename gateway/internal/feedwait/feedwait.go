@@ -1,12 +1,14 @@
 // Package feedwait holds calls of GET /events that wait for an event, and wakes them when one is committed that their key may see.
 //
 // The calls are held here, at the edge, and the events service knows nothing of them: a held call is a handler that waits in a
-// select. One stream per gateway (FeedNoticesService) reports all committed events. It is open only while calls wait.
+// select. One stream per gateway and cell (FeedNoticesService) reports all committed events of the cell. It is open only while
+// calls wait. A new cell is followed about a minute after it was added.
 //
 // # No event without a wake-up
 //
 // A Waiter is registered before the feed is read for it. So an event that the read did not find is announced after the
-// registration, and wakes it. Whenever the stream begins, or says that notices were lost, every Waiter is woken once.
+// registration, and wakes it. Whenever a stream begins, or says that notices were lost, every Waiter is woken once. Notices of
+// every cell wake a Waiter, because its tenant may move to another cell.
 package feedwait
 
 import (
@@ -24,12 +26,16 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/identity"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 // Deps are what Waits work with.
 type Deps struct {
+	// Notices calls the cell that the context names.
 	Notices eventsv1.FeedNoticesServiceClient
+	// Letters returns the letters of all cells, that of the first one first.
+	Letters func(ctx context.Context) []string
 	// Redis counts the held calls of a key on all gateways; nil: each gateway counts on its own.
 	Redis *redis.Client
 	Meter metric.Meter
@@ -54,6 +60,7 @@ type Waits struct {
 	wanted, missed chan struct{}
 
 	mu       sync.Mutex
+	streams  []*stream
 	byTenant map[string]map[*Waiter]struct{}
 	// registered counts registrations, to notice that there were none for a while.
 	registered int
@@ -62,12 +69,20 @@ type Waits struct {
 	shutdownTime time.Duration
 }
 
+// stream is the stream of notices of a cell.
+type stream struct {
+	letter string
+	// wanted receives when a Waiter is registered.
+	wanted chan struct{}
+}
+
 // New makes Waits.
 func New(deps Deps, cfg Config) (*Waits, error) {
 	w := &Waits{
 		deps: deps, slots: newSlots(deps.Redis, cfg), shutdown: make(chan struct{}), shutdownTime: cfg.ShutdownWithin,
 		wanted: make(chan struct{}, 1), missed: make(chan struct{}, 1), byTenant: map[string]map[*Waiter]struct{}{},
 	}
+	w.addStream(identity.HomeCell)
 	_, err := deps.Meter.Int64ObservableGauge("gifting.gateway.waiting",
 		metric.WithDescription("Calls that are held until an event is committed."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
@@ -99,6 +114,9 @@ func (w *Waits) Register(p caller.Principal) *Waiter {
 	w.byTenant[p.TenantID][waiter] = struct{}{}
 	w.registered++
 	signal(w.wanted)
+	for _, s := range w.streams {
+		signal(s.wanted)
+	}
 	return waiter
 }
 
@@ -170,35 +188,82 @@ const (
 	// wakePause follows each wakeChunk of calls that are woken without a notice, because all of them then read.
 	wakeChunk = 50
 	wakePause = 25 * time.Millisecond
+	// cellsPause is the time between two looks for new cells.
+	cellsPause = time.Second
 )
 
-// Run follows the feed while calls wait, until ctx ends.
+// Run follows the feeds of all cells while calls wait, until ctx ends.
 func (w *Waits) Run(ctx context.Context) error {
-	var wakers sync.WaitGroup
-	wakers.Go(func() { w.wakeAll(ctx) })
-	defer wakers.Wait()
-	for pause := firstPause; ; {
+	var parts sync.WaitGroup
+	parts.Go(func() { w.wakeAll(ctx) })
+	for _, s := range w.streams {
+		parts.Go(func() { w.keepFollowing(ctx, s) })
+	}
+	defer parts.Wait()
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-w.wanted:
 		}
+		for _, letter := range w.deps.Letters(ctx) {
+			if s := w.addStream(letter); s != nil {
+				parts.Go(func() { w.keepFollowing(ctx, s) })
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(cellsPause):
+		}
+		w.mu.Lock()
+		if len(w.byTenant) > 0 {
+			signal(w.wanted)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// addStream adds the stream of a cell. It is nil if there is one already.
+func (w *Waits) addStream(letter string) *stream {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.ContainsFunc(w.streams, func(s *stream) bool { return s.letter == letter }) {
+		return nil
+	}
+	s := &stream{letter: letter, wanted: make(chan struct{}, 1)}
+	if len(w.byTenant) > 0 {
+		signal(s.wanted)
+	}
+	w.streams = append(w.streams, s)
+	return s
+}
+
+// keepFollowing follows the feed of a cell while calls wait, until ctx ends.
+func (w *Waits) keepFollowing(ctx context.Context, s *stream) {
+	ctx = caller.InCell(ctx, s.letter)
+	for pause := firstPause; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wanted:
+		}
 		began := time.Now()
-		err := w.follow(ctx)
+		err := w.follow(ctx, s)
 		if errors.Is(err, errIdle) {
 			continue
 		}
 		if time.Since(began) > longestPause {
 			pause = firstPause
 		}
-		signal(w.wanted) // Calls may be waiting.
+		signal(s.wanted) // Calls may be waiting.
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-time.After(pause):
 		}
 		if pause = min(2*pause, longestPause); pause == longestPause {
-			w.deps.Log.WarnContext(ctx, "the stream of the feed is broken, calls wait longer", "error", err)
+			w.deps.Log.WarnContext(ctx, "the stream of the feed is broken, calls wait longer", "cell", s.letter, "error", err)
 		}
 	}
 }
@@ -206,14 +271,14 @@ func (w *Waits) Run(ctx context.Context) error {
 var errIdle = errors.New("no call waits")
 
 // follow wakes calls until the stream breaks, or no call has waited for a while.
-func (w *Waits) follow(ctx context.Context) error {
+func (w *Waits) follow(ctx context.Context, s *stream) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stream, err := w.deps.Notices.WatchFeed(ctx, &eventsv1.WatchFeedRequest{})
 	if err != nil {
 		return err
 	}
-	go w.endWhenIdle(ctx, cancel)
+	go w.endWhenIdle(ctx, s, cancel)
 	for {
 		message, err := stream.Recv()
 		switch {
@@ -230,7 +295,7 @@ func (w *Waits) follow(ctx context.Context) error {
 }
 
 // endWhenIdle ends the stream when no call waits and none has begun to for a while.
-func (w *Waits) endWhenIdle(ctx context.Context, end context.CancelCauseFunc) {
+func (w *Waits) endWhenIdle(ctx context.Context, s *stream, end context.CancelCauseFunc) {
 	tick := time.NewTicker(idle)
 	defer tick.Stop()
 	for seen := -1; ; {
@@ -242,7 +307,7 @@ func (w *Waits) endWhenIdle(ctx context.Context, end context.CancelCauseFunc) {
 		w.mu.Lock()
 		if len(w.byTenant) == 0 && w.registered == seen {
 			select {
-			case <-w.wanted: // Of a call that has unregistered. One that registers now signals once it has the lock.
+			case <-s.wanted: // Of a call that has unregistered. One that registers now signals once it has the lock.
 			default:
 			}
 			end(errIdle)

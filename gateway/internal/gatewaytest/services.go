@@ -19,6 +19,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -33,7 +34,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// GiftToken is the token of the only personal link.
+// GiftToken is the token of the only personal link, unless Services.Token is another one.
 const GiftToken = "Q2hvb3NlLWEtZ2lmdC10b2" //nolint:gosec // Of a test.
 
 // orderID is the id of every order.
@@ -50,8 +51,12 @@ type Services struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
 
 	Feed Feed
+	// Directory resolves keys and lists cells.
+	Directory *Directory
 
 	TenantID string
+	// Token is that of the only personal link, and Image the id of the only image.
+	Token, Image string
 	// Scopes are the scopes of new keys.
 	Scopes []commonv1.Scope
 	// Seen and Headers are the request and the headers of the last POST to the orders service.
@@ -63,7 +68,7 @@ type Services struct {
 	Replayed bool
 	// Cursor, if not empty, is the cursor of every page of orders.
 	Cursor string
-	// Hold, if not nil, is called while an order is placed or validated, an image is read or a gift page is made.
+	// Hold, if not nil, is called while an order is placed or validated, a key is claimed, an image is read or a gift page is made.
 	Hold func()
 	// Calls counts calls of the orders service, ImageContents the images whose content was read.
 	Calls, ImageContents atomic.Int32
@@ -76,6 +81,8 @@ type Services struct {
 
 	addr    string
 	version atomic.Int64
+	// place is where the tenant is.
+	place atomic.Pointer[place]
 	// revoked and unscoped are hashes of keys.
 	revoked, unscoped sync.Map
 	giftDraft         atomic.Value
@@ -86,11 +93,15 @@ type Services struct {
 // NewServices starts the services. They end with the test.
 func NewServices(t *testing.T) *Services {
 	t.Helper()
-	s := &Services{addr: testenv.FreeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}}
+	s := &Services{
+		addr: testenv.FreeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+		Token: GiftToken, Image: "known",
+	}
 	s.Feed.tenantID = s.TenantID
 	s.version.Store(1)
-	directory := tenantstest.NewDirectory(t)
-	directory.SetKeys(s.resolve)
+	s.place.Store(&place{cell: identity.HomeCell})
+	s.Directory = &Directory{Directory: tenantstest.NewDirectory(t)}
+	s.Directory.SetKeys(s.resolve)
 	server, err := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(),
 		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.OrdersService_ValidateOrder_FullMethodName,
 		ordersv1.OrdersService_CancelOrder_FullMethodName, ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName,
@@ -99,7 +110,7 @@ func NewServices(t *testing.T) *Services {
 	ordersv1.RegisterOrdersServiceServer(server, s)
 	ordersv1.RegisterSandboxOrdersServiceServer(server, s)
 	tenantsv1.RegisterTenantsServiceServer(server, s)
-	tenantsv1.RegisterDirectoryServiceServer(server, directory)
+	tenantsv1.RegisterDirectoryServiceServer(server, s.Directory)
 	webhookv1.RegisterWebhookServiceServer(server, s)
 	eventsv1.RegisterEventsServiceServer(server, &s.Feed)
 	eventsv1.RegisterFeedNoticesServiceServer(server, &s.Feed)
@@ -114,6 +125,12 @@ func NewServices(t *testing.T) *Services {
 func (s *Services) Revoke(t *testing.T, key string) {
 	t.Helper()
 	s.revoked.Store(string(apikey.Hash(key)), true)
+	s.publish(t)
+}
+
+// publish makes a new version of the tenant, which gateways find in Redis.
+func (s *Services) publish(t *testing.T) {
+	t.Helper()
 	version := fmt.Sprintf("gifting:tenant-version:{%s}", s.TenantID)
 	opts, err := redis.ParseURL(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
@@ -143,6 +160,7 @@ func (s *Services) resolve(hash []byte) *commonv1.Principal {
 	}
 	p := &commonv1.Principal{
 		TenantId: s.TenantID, KeyId: keyID(hash), Scopes: s.Scopes, AllBrands: true, TenantVersion: s.version.Load(),
+		Cell: s.place.Load().cell, Moving: s.place.Load().moving,
 	}
 	if _, unscoped := s.unscoped.Load(string(hash)); unscoped {
 		p.Scopes = nil
@@ -260,7 +278,7 @@ func (s *Services) TestWebhook(context.Context, *webhookv1.TestWebhookRequest) (
 // GetImage implements ImagesService.
 func (s *Services) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
 	s.hold()
-	if r.GetFileId() != "known" {
+	if r.GetFileId() != s.Image {
 		return nil, problem.RecordNotFound()
 	}
 	resp := &catalogv1.GetImageResponse{ContentType: "image/png", Digest: "d1", Size: 5}
@@ -277,7 +295,7 @@ func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageReques
 	if err := s.GiftFailure.Load(); err != nil {
 		return nil, err
 	}
-	if r.GetToken() != GiftToken {
+	if r.GetToken() != s.Token {
 		return nil, problem.RecordNotFound()
 	}
 	return &linksv1.GetClaimPageResponse{
@@ -288,7 +306,7 @@ func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageReques
 
 // GetPreviewPage implements GiftSiteService. The page is that of the link.
 func (s *Services) GetPreviewPage(ctx context.Context, _ *linksv1.GetPreviewPageRequest) (*linksv1.GetPreviewPageResponse, error) {
-	page, err := s.GetClaimPage(ctx, &linksv1.GetClaimPageRequest{Token: GiftToken})
+	page, err := s.GetClaimPage(ctx, &linksv1.GetClaimPageRequest{Token: s.Token})
 	return &linksv1.GetPreviewPageResponse{Page: page}, err
 }
 
@@ -313,6 +331,7 @@ func (s *Services) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRe
 // ClaimKey implements IdempotencyRegisterService.
 func (s *Services) ClaimKey(_ context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
 	s.note("claim")
+	s.hold()
 	s.Claim = req
 	return &commonv1.ClaimKeyResponse{}, s.ClaimFailure
 }

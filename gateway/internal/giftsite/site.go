@@ -31,6 +31,7 @@ const callTimeout = 12 * time.Second
 
 // Deps are what a Site works with.
 type Deps struct {
+	// Links finds the links of all cells.
 	Links linksv1.GiftSiteServiceClient
 	// Visits and Claims limit the pages read and the forms sent.
 	Visits, Claims Limits

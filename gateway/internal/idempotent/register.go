@@ -19,8 +19,8 @@ import (
 // registerTimeout bounds how long a request waits for its claim, and its response for the release of the claim.
 const registerTimeout = 2 * time.Second
 
-// Register makes an Idempotency-Key unique over the operations of all services. The orders service keeps the register, so that
-// placing an order, the most frequent operation, needs no further call.
+// Register makes an Idempotency-Key unique over the operations of all services. The orders service of the tenant's cell keeps the
+// register, so that placing an order, the most frequent operation, needs no further call. The context of a call names the cell.
 type Register struct {
 	Client commonv1.IdempotencyRegisterServiceClient
 	Log    *slog.Logger
@@ -40,8 +40,11 @@ func (r *Register) Claim(ctx context.Context, claim *commonv1.ClaimKeyRequest) e
 		claim.ClaimId = ""
 		_, err = r.Client.ClaimKey(ctx, claim)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case rpc.WasCanceled(err): // The caller has left.
+		return status.FromContextError(context.Canceled).Err()
 	}
 	p, ok := problem.As(err)
 	if !ok {

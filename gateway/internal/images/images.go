@@ -23,6 +23,7 @@ import (
 
 // Deps are what a Handler works with.
 type Deps struct {
+	// Images finds the images of all cells.
 	Images   catalogv1.ImagesServiceClient
 	Limiter  *limits.Limiter
 	Errors   httperror.Writer

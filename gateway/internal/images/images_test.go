@@ -160,3 +160,13 @@ func clientAt(t *testing.T, ip net.IP) *http.Client {
 }
 
 func randomByte() byte { return byte(rand.IntN(254)) }
+
+func TestAnImageOfAnotherCellIsFound(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	other := f.AddCell(t, "b")
+	f.Image = "other"
+	require.Equal(t, "bytes", f.image("GET").Body)
+	other.Image = "other"
+	require.Equal(t, 404, f.image("GET").Status)
+}

@@ -35,10 +35,13 @@ var access = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, Sys
 
 // Deps are what a Server works with.
 type Deps struct {
-	Site    *giftsite.Site
+	Site *giftsite.Site
+	// Links calls the cell that the context names.
 	Links   linksv1.GiftSiteServiceClient
 	Images  catalogv1.ImagesServiceClient
 	Tenants *tenants.Cache
+	// Letters returns the letters of all cells.
+	Letters func(ctx context.Context) []string
 }
 
 // Config of a Server. ImageURL is the address of an image of the catalog without its id.
@@ -78,7 +81,7 @@ func (s *Server) PreviewGiftSite(
 	defer func() { <-s.slots }()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	found, err := s.deps.Links.GetPreviewPage(ctx, page)
+	found, err := s.read(ctx, page)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +96,18 @@ func (s *Server) PreviewGiftSite(
 		return nil, err
 	}
 	return &giftsitev1.PreviewGiftSiteResponse{Html: string(content)}, nil
+}
+
+// read reads the page in the cell of its tenant. With one cell, the tenants service is not asked.
+func (s *Server) read(ctx context.Context, page *linksv1.GetPreviewPageRequest) (*linksv1.GetPreviewPageResponse, error) {
+	if len(s.deps.Letters(ctx)) > 1 {
+		settings, err := s.deps.Tenants.Fresh(ctx, page.GetTenantId())
+		if err != nil {
+			return nil, err
+		}
+		ctx = caller.InCell(ctx, settings.GetCell())
+	}
+	return s.deps.Links.GetPreviewPage(ctx, page)
 }
 
 // enter waits for a slot.

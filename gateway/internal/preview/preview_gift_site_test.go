@@ -18,6 +18,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/preview"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
@@ -37,8 +38,10 @@ const (
 type fixture struct {
 	*preview.Server
 
+	directory     *tenantstest.Directory
 	links         *links
 	images        *images
+	letters       []string
 	tenant, brand string
 	member        *commonv1.Actor
 }
@@ -50,17 +53,19 @@ type links struct {
 	page    *linksv1.GetClaimPageResponse
 	failure error
 	asked   *linksv1.GetPreviewPageRequest
+	// cell is the one that was called.
+	cell string
 	// entered is called while a page is read.
 	entered func()
 }
 
 func (l *links) GetPreviewPage(
-	_ context.Context, r *linksv1.GetPreviewPageRequest, _ ...grpc.CallOption,
+	ctx context.Context, r *linksv1.GetPreviewPageRequest, _ ...grpc.CallOption,
 ) (*linksv1.GetPreviewPageResponse, error) {
 	if l.entered != nil {
 		l.entered()
 	} else {
-		l.asked = r
+		l.asked, l.cell = r, caller.CellOf(ctx)
 	}
 	return &linksv1.GetPreviewPageResponse{Page: proto.CloneOf(l.page)}, l.failure
 }
@@ -101,7 +106,7 @@ func setup(t *testing.T) *fixture {
 			}},
 		}},
 	}
-	directory := tenantstest.NewDirectory(t, &tenantstest.Settings{
+	f.directory = tenantstest.NewDirectory(t, &tenantstest.Settings{
 		Tenant: &tenantsv1.Tenant{Id: f.tenant}, Team: []*tenantsv1.TeamMember{
 			{Id: "ann", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true},
 		},
@@ -110,7 +115,8 @@ func setup(t *testing.T) *fixture {
 		giftsite.Config{PublicURL: public, ImagesPath: "/catalog/images/"})
 	require.NoError(t, err)
 	f.Server = preview.New(preview.Deps{
-		Site: site, Links: f.links, Images: f.images, Tenants: tenants.NewGlobalCache(directory.Client),
+		Site: site, Links: f.links, Images: f.images, Tenants: tenants.NewGlobalCache(f.directory.Client),
+		Letters: func(context.Context) []string { return f.letters },
 	}, preview.Config{ImageURL: public + "/catalog/images/"})
 	return f
 }
@@ -302,4 +308,21 @@ func TestFewPreviewsAreMadeAtOnce(t *testing.T) {
 	require.EqualValues(t, most, inside.Load())
 	close(release)
 	require.NoError(t, group.Wait())
+}
+
+func TestAPreviewIsOfTheCellOfItsTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.member.Kind, f.member.Id = commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, "bo" // No team is read for it.
+	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) { s.Cell = "b" })
+	f.letters = []string{"a"}
+	f.html(t, asIs)
+	require.Empty(t, f.links.cell)
+	require.Zero(t, f.directory.Calls("GetTenantSettings"), "with one cell, the directory is not asked")
+	f.letters = []string{"a", "b"}
+	f.html(t, asIs)
+	require.Equal(t, "b", f.links.cell)
+	f.directory.Fail(problem.Unavailable())
+	_, err := f.PreviewGiftSite(t.Context(), f.request(asIs))
+	require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
 }
