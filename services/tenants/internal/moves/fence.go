@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -73,19 +74,24 @@ var unfenced = []string{"feed_tenants", "feed_dropped"}
 // fence makes the old cell refuse changes of the tenant in the databases. Then no transaction that changes it is in progress there. Rows
 // may still be deleted: what retention deletes here, it deletes in the new cell.
 func (c *cells) fence(ctx context.Context, names []string) error {
+	group, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
-		d := c.source[name]
-		if err := d.run(ctx, "make fence", leavingFunction); err != nil {
-			return err
+		group.Go(func() error { return c.fenceLeaving(ctx, c.source[name]) })
+	}
+	return group.Wait()
+}
+
+func (c *cells) fenceLeaving(ctx context.Context, d *database) error {
+	if err := d.run(ctx, "make fence", leavingFunction); err != nil {
+		return err
+	}
+	for _, t := range d.tables {
+		guard := trigger{events: "INSERT OR UPDATE", row: "NEW.", function: "gifting_tenant_leaves"}
+		if t.name == feed {
+			guard.events = "UPDATE" // Its writer stores events of many tenants at once, and none of this one arrives any more.
 		}
-		for _, t := range d.tables {
-			guard := trigger{events: "INSERT OR UPDATE", row: "NEW.", function: "gifting_tenant_leaves"}
-			if t.name == feed {
-				guard.events = "UPDATE" // Its writer stores events of many tenants at once, and none of this one arrives any more.
-			}
-			if err := c.fenceTable(ctx, d, t, guard); err != nil {
-				return err
-			}
+		if err := c.fenceTable(ctx, d, t, guard); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -163,7 +169,7 @@ func (c *cells) withLock(ctx context.Context, d *database, sql string) error {
 	}
 }
 
-const selectFences = `SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE tgname IN ($1, $1 || '_d') AND tgparentid = 0`
+const selectFences = `SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE tgname IN ($1::text, $1::text || '_d') AND tgparentid = 0`
 
 // unfence lets a cell change the tenant again.
 func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
