@@ -386,6 +386,10 @@ disasters: ## Let servers go back in time under load: nothing may be lost or dou
 		GIFTING_TEST_SEED=$$seed go test -v -count=1 -tags faults -timeout 60m -run '^TestDisasters$$/($(DISASTER))' ./deploy/tests/faults || exit 1; \
 	done
 
+.PHONY: cells
+cells: ## Run two cells: use the API for tenants of both, then move tenants between them under load
+	@GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults -timeout 40m -run '^TestCells' ./deploy/tests/faults
+
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-mutations
 faults-mutations: ## Show that `make faults` and `make disasters` find bugs: build in one bug at a time, which their checks must find

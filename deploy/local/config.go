@@ -108,15 +108,6 @@ func (c Config) Ports() int { return PortSpan + cellSpan*len(c.Cells) }
 // cellName is the Name from which the names of a further cell's databases, topic and groups are made.
 func (c Config) cellName(letter string) string { return c.Name + "_" + letter }
 
-// Names are the prefixes of the names of databases, topics, groups and logins: one for each cell.
-func (c Config) Names() []string {
-	names := []string{c.Name}
-	for _, letter := range c.Cells {
-		names = append(names, c.cellName(letter))
-	}
-	return names
-}
-
 // Topic is the Kafka topic of changes.
 func (c Config) Topic() string { return c.Name + ".changes.v1" }
 

@@ -13,7 +13,18 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// Databases returns the names of the databases of a stack with the name.
+// Databases returns the names of the databases of all cells.
+func (c Config) Databases() []string {
+	all := Databases(c.Name)
+	for _, letter := range c.Cells {
+		for _, p := range programsOfCell() {
+			all = append(all, c.cellName(letter)+"_"+p.Database)
+		}
+	}
+	return all
+}
+
+// Databases returns the names of the databases of the first cell in a stack with the name.
 func Databases(name string) []string {
 	var all []string
 	for _, p := range programs.All() {

@@ -91,6 +91,7 @@ func (c *client) send(ctx context.Context, what call) (answer, bool) {
 	began := time.Now()
 	for time.Since(began) < answerTimeout {
 		if a, err := c.try(ctx, what); err == nil && a.final(what) {
+			c.results.addWait(what, time.Since(began))
 			return a, true
 		} else if err == nil && invalid(what, a) != "" {
 			return a, false // The violation is recorded, and a repetition would get the same response.
@@ -106,6 +107,9 @@ func (c *client) try(ctx context.Context, what call) (answer, error) {
 	began := time.Now()
 	a, err := c.sendOnce(ctx, what)
 	c.results.count(what.method + " " + outcome(a, err))
+	if c.results.movesOnly && ctx.Err() == nil {
+		c.results.check(answers, began, time.Now(), refusedByMove(what, a, err))
+	}
 	if err != nil {
 		return a, err
 	}

@@ -5,6 +5,7 @@ package faults_test
 import (
 	"context"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -39,6 +40,9 @@ type deployment struct {
 	network   *network
 	instances []*instance
 	keys      tenantsv1.TenantOperationsServiceClient
+	cells     tenantsv1.CellOperationsServiceClient
+	// peers are the addresses of both instances of each program, by the letter of their cell and the setting of their callers.
+	peers map[string]map[string]string
 }
 
 type options struct {
@@ -55,28 +59,30 @@ type options struct {
 	// of these servers are ahead.
 	ownServers []string
 	fakeClock  bool
+	// cells are the letters of further cells.
+	cells []string
 }
 
-// Ports of a deployment, in a row: those of a stack, those of the second instances, the servers, the network.
+// The ports of a deployment are in a row: those of a stack, those of the second instances, the servers, the network of each cell.
 const (
 	portsOfServers = 9
-	portsOfNetwork = 2*local.PortSpan + portsOfServers
-	allPorts       = portsOfNetwork + 60
+	portsOfNetwork = 60
 )
 
 // newDeployment prepares the databases and the demo with a stack in this process, then starts the instances.
 func newDeployment(t *testing.T, o options) *deployment {
 	t.Helper()
 	dir := t.TempDir()
-	first, err := deps.FreeRow(t.Context(), allPorts)
+	d := &deployment{logs: o.logs, peers: map[string]map[string]string{}}
+	portsOfPrograms := 2 * local.Config{Cells: o.cells}.Ports()
+	first, err := deps.FreeRow(t.Context(), portsOfPrograms+portsOfServers+portsOfNetwork*(1+len(o.cells)))
 	require.NoError(t, err)
-	d := &deployment{logs: o.logs}
 	if !o.direct {
-		d.network = newNetwork(t, first+portsOfNetwork)
+		d.network = newNetwork(t, first+portsOfPrograms+portsOfServers)
 	}
-	d.servers = startServers(t, dir, first+2*local.PortSpan, d.network, o)
+	d.servers = startServers(t, dir, first+portsOfPrograms, d.network, o)
 	d.config = local.Config{
-		Dir: filepath.Join(dir, "stack"), PortBase: first, Name: "faults",
+		Dir: filepath.Join(dir, "stack"), PortBase: first, Name: "faults", Cells: o.cells,
 		PostgresURL: d.postgres.instance.Address, RedisURL: d.redis.instance.Address,
 		KafkaBrokers: []string{d.kafka.instance.Address}, OwnServers: map[string]string{},
 	}
@@ -88,9 +94,11 @@ func newDeployment(t *testing.T, o options) *deployment {
 	d.env = stack.Env
 	require.NoError(t, stack.Stop(t.Context()))
 	if o.slowCommits {
-		for _, database := range []string{"orders", "links"} {
-			_, err := d.connect(t, database).Exec(t.Context(), slowCommits)
-			require.NoError(t, err)
+		for _, letter := range append([]string{identity.HomeCell}, o.cells...) {
+			for _, database := range []string{"orders", "links"} {
+				_, err := d.connect(t, inCell(letter, database)).Exec(t.Context(), slowCommits)
+				require.NoError(t, err)
+			}
 		}
 	}
 	d.addInstances(t, stack, o)
@@ -102,7 +110,11 @@ func newDeployment(t *testing.T, o options) *deployment {
 	for _, i := range d.instances {
 		require.NoError(t, i.start(t.Context()))
 	}
-	d.keys = tenantsv1.NewTenantOperationsServiceClient(d.dial(t, identity.Tenants, 0))
+	tenants := d.dial(t, identity.Tenants, 0)
+	d.keys, d.cells = tenantsv1.NewTenantOperationsServiceClient(tenants), tenantsv1.NewCellOperationsServiceClient(tenants)
+	for _, letter := range o.cells {
+		d.putCell(t, letter)
+	}
 	return d
 }
 
@@ -119,14 +131,33 @@ CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON outbox DEFERRABLE INITIALL
 // addInstances prepares two instances of each program. Every instance has its own routes to PostgreSQL and Redis.
 func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 	t.Helper()
-	peers := map[string]string{}
+	d.addInstancesOf(t, identity.HomeCell, stack.Programs, o)
+	for _, letter := range o.cells {
+		d.addInstancesOf(t, letter, stack.Cells[letter], o)
+	}
+}
+
+// addInstancesOf prepares those of a cell.
+func (d *deployment) addInstancesOf(t *testing.T, cell string, environments map[identity.Name]map[string]string, o options) {
+	t.Helper()
+	peers, before := maps.Clone(d.peers[identity.HomeCell]), len(d.instances)
+	if peers == nil {
+		peers = map[string]string{}
+	}
+	d.peers[cell] = peers
 	for _, program := range programs.All() {
+		if environments[program.Name] == nil {
+			continue
+		}
 		var routes []string
 		for n := range 2 {
-			port := d.config.PortBase + n*local.PortSpan + program.Port
+			port := portOf(t, environments[program.Name]["GIFTING_METRICS_ADDR"]) - programs.MetricsOffset + n*d.config.Ports()
 			name := string(program.Name) + "-" + strconv.Itoa(n+1)
+			if cell != identity.HomeCell {
+				name += "-" + cell
+			}
 			i := &instance{
-				program: program, name: name,
+				program: program, name: name, cell: cell,
 				path: filepath.Join(o.binaries, string(program.Name)), log: filepath.Join(o.logs, name+".log"),
 				addr: loopback(port), grpc: loopback(port - program.Port + program.GRPCPort), metrics: loopback(port + programs.MetricsOffset),
 			}
@@ -138,8 +169,8 @@ func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 		peers[settings.Prefix+program.PeerSetting()] = strings.Join(routes, ",")
 	}
 	redis := hostOf(t, d.config.RedisURL)
-	for _, i := range d.instances {
-		env, routed := maps.Clone(stack.Programs[i.program.Name]), d.routesToPostgres(t, i)
+	for _, i := range d.instances[before:] {
+		env, routed := maps.Clone(environments[i.program.Name]), d.routesToPostgres(t, i)
 		for name, value := range env {
 			switch name {
 			case "GIFTING_GRPC_ADDR":
@@ -192,12 +223,27 @@ func hostOf(t *testing.T, address string) string {
 	return u.Host
 }
 
-// of returns the instances of a program.
-func (d *deployment) of(program identity.Name) []*instance {
-	return slices.DeleteFunc(slices.Clone(d.instances), func(i *instance) bool { return i.program.Name != program })
+// portOf is the port of an address.
+func portOf(t *testing.T, addr string) int {
+	t.Helper()
+	_, text, err := net.SplitHostPort(addr)
+	require.NoError(t, err)
+	port, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return port
 }
 
-// urlOf is the direct address of a database, with a superuser.
+// of returns the instances of a program in the first cell.
+func (d *deployment) of(program identity.Name) []*instance {
+	return d.ofCell(identity.HomeCell, program)
+}
+
+// ofCell returns the instances of a program in a cell.
+func (d *deployment) ofCell(cell string, program identity.Name) []*instance {
+	return slices.DeleteFunc(slices.Clone(d.instances), func(i *instance) bool { return i.program.Name != program || i.cell != cell })
+}
+
+// urlOf is the direct address of a database, with a superuser. inCell names that of another cell.
 func (d *deployment) urlOf(t *testing.T, database string) string {
 	t.Helper()
 	u, err := url.Parse(d.postgresOf(database).instance.Address)
@@ -215,11 +261,16 @@ func (d *deployment) connect(t *testing.T, database string) *pgx.Conn {
 	return conn
 }
 
-// dial connects directly to the first or second instance of a service, for even or odd n.
+// dial connects directly to the first or second instance of a service in the first cell, for even or odd n.
 func (d *deployment) dial(t *testing.T, service identity.Name, n int) *local.Conn {
 	t.Helper()
+	return d.dialCell(t, identity.HomeCell, service, n)
+}
+
+func (d *deployment) dialCell(t *testing.T, cell string, service identity.Name, n int) *local.Conn {
+	t.Helper()
 	variable := "GIFTING_GRPC_" + strings.ToUpper(programs.Named(service).Database)
-	conn, err := local.Dial(map[string]string{"GIFTING_CA": d.env["GIFTING_CA"], variable: d.of(service)[n%2].addr}, variable)
+	conn, err := local.Dial(map[string]string{"GIFTING_CA": d.env["GIFTING_CA"], variable: d.ofCell(cell, service)[n%2].addr}, variable)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return conn

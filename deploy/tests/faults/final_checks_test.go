@@ -18,7 +18,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 )
@@ -33,8 +32,9 @@ func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format str
 	t.Helper()
 	f.checkDropped(t)
 	f.awaitStock(t, within.stock)
-	retries := f.newRetries(t)
+	madeDue := 0
 	for _, tenant := range []string{seed.Direct, seed.Approving} {
+		retries := f.newRetries(t, tenant)
 		c := f.readFinalState(t, tenant, within)
 		printf("%s: %d orders, %d links, %d events in the feed; waiting for %d webhooks",
 			tenant, len(c.orders), len(c.links), len(c.feed), len(f.missingWebhooks(c)))
@@ -45,6 +45,7 @@ func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format str
 			})
 			retries.printMissing(t.Context(), c, printf)
 		}
+		madeDue += retries.madeDue
 		c.ended = time.Now()
 		c.checkEffects()
 		printf("%d steps that orders took by themselves", c.checkSteps())
@@ -63,7 +64,7 @@ func (f *fixture) checkAll(t *testing.T, within timeouts, printf func(format str
 			}
 		}
 	}
-	printf("%d failed webhooks were made due before their next attempt", retries.madeDue)
+	printf("%d failed webhooks were made due before their next attempt", madeDue)
 	f.history.checkOversold(f.results)
 	f.searchPersonalData(t)
 }
@@ -128,7 +129,7 @@ func (f *fixture) readFinalState(t *testing.T, tenant string, within timeouts) *
 // messages reads the tenant's messages from their table, because the API lists those of one order at a time.
 func (f *fixture) messages(t *testing.T, tenant string) map[string]time.Time {
 	t.Helper()
-	rows, err := f.connect(t, "orders").Query(t.Context(),
+	rows, err := f.connect(t, inCell(f.cellOf(t, tenant), "orders")).Query(t.Context(),
 		`SELECT id::text, created_at FROM order_messages WHERE tenant_id = $1 AND NOT internal`, tenant)
 	require.NoError(t, err)
 	posted := map[string]time.Time{}
@@ -205,7 +206,7 @@ func (f *fixture) searchPersonalData(t *testing.T) {
 		}
 	})
 	eachFile(t, filepath.Join(filepath.Dir(f.config.Dir), "kafka"), search)
-	for _, database := range local.Databases(f.config.Name) {
+	for _, database := range f.config.Databases() {
 		for _, row := range harness.Rows(t, f.connect(t, strings.TrimPrefix(database, f.config.Name+"_"))) {
 			search("a row of "+database, row)
 		}

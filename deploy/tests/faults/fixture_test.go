@@ -131,10 +131,10 @@ func (f *fixture) addWriter(t *testing.T, i int) {
 		limited = brands[i%len(brands)]
 	}
 	r := f.newReader(t, fmt.Sprintf("writer %d", i), tenant, limited, allScopes...)
-	links := f.dial(t, identity.PersonalLinks, i)
+	links := f.dialTenant(t, tenant, identity.PersonalLinks, i)
 	w := &writer{
 		gate: &f.gate, client: f.client.with(r.key), history: f.history, random: f.newRandom(),
-		orderOperations: ordersv1.NewOrderOperationsServiceClient(f.dial(t, identity.Orders, i)),
+		orderOperations: ordersv1.NewOrderOperationsServiceClient(f.dialTenant(t, tenant, identity.Orders, i)),
 		linkOperations:  linksv1.NewPersonalLinkOperationsServiceClient(links),
 		giftSite:        linksv1.NewGiftSiteServiceClient(links),
 		tenant:          tenant, other: other, limited: limited != "", keyID: r.keyID,

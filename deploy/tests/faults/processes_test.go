@@ -34,10 +34,11 @@ const startTimeout = 2 * time.Minute
 
 // instance is one of the two processes of a program. A supervisor restarts it when it ends.
 type instance struct {
-	program   programs.Program
-	name      string
-	path, log string
-	env       []string
+	program programs.Program
+	// cell is the letter of the cell that it belongs to, a too if it belongs to none.
+	cell, name string
+	path, log  string
+	env        []string
 	// addr is its address for its callers, grpc that of its gRPC server, and metrics that of its /readyz.
 	addr, grpc, metrics string
 
@@ -257,6 +258,7 @@ func startServers(t *testing.T, dir string, first int, n *network, o options) se
 	newPostgres := func(name, folder string, port int, env ...string) *server {
 		config := deps.PostgreSQLConfig{
 			Dir: filepath.Join(dir, folder), Port: port, Ephemeral: true, Log: log, Settings: o.settings, Env: env,
+			LogicalReplication: len(o.cells) > 0,
 		}
 		return &server{name: name, launch: func(ctx context.Context) (*deps.Instance, error) { return deps.StartPostgreSQL(ctx, config) }}
 	}

@@ -30,6 +30,10 @@ type results struct {
 	setBack map[string]bool
 	// longCalls are those that wanted to wait for an event.
 	longCalls []longCall
+	// movesOnly means that tenants move and nothing fails: every request is answered, and no read is refused.
+	movesOnly bool
+	// longestWait is how long a change was repeated at most until it was answered.
+	longestWait time.Duration
 }
 
 func newResults() *results { return &results{outcomes: map[string]int{}, setBack: map[string]bool{}} }

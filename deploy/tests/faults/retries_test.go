@@ -17,7 +17,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// retries shortens the wait for failed webhooks, whose third attempt is due five minutes after the second, and the fourth half
+// retries shortens the wait for failed webhooks of a tenant, whose third attempt is due five minutes after the second, and the fourth half
 // an hour later. It checks the log of such a delivery against the schedule, then makes the delivery due.
 type retries struct {
 	fixture    *fixture
@@ -35,11 +35,12 @@ type attemptCounts struct {
 	refused  int
 }
 
-func (f *fixture) newRetries(t *testing.T) *retries {
+func (f *fixture) newRetries(t *testing.T, tenant string) *retries {
 	t.Helper()
+	cell := f.cellOf(t, tenant)
 	return &retries{
-		fixture: f, queue: f.connect(t, "webhook"), first: map[missingWebhook]attemptCounts{}, last: map[missingWebhook]int32{},
-		operations: webhookv1.NewWebhookOperationsServiceClient(f.dial(t, identity.Webhook, 0)),
+		fixture: f, queue: f.connect(t, inCell(cell, "webhook")), first: map[missingWebhook]attemptCounts{}, last: map[missingWebhook]int32{},
+		operations: webhookv1.NewWebhookOperationsServiceClient(f.dialCell(t, cell, identity.Webhook, 0)),
 	}
 }
 

@@ -1,0 +1,71 @@
+//go:build faults
+
+package faults_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// longestPause is how long a change may wait for the move of its tenant: a gateway holds it, and its client repeats it once.
+const longestPause = 15 * time.Second
+
+// TestCellsMovesBreakNoInvariant moves both tenants of the load to another cell, back, and there again. Nothing else fails: every
+// request is answered, no read is refused, and all invariants hold.
+func TestCellsMovesBreakNoInvariant(t *testing.T) {
+	seeded := setting(t, seedVariable, time.Now().UnixNano())
+	r := newReport(t, seeded)
+	d := newDeployment(t, options{
+		binaries: buildPrograms(t, "", nil), direct: true, slowCommits: true, logs: r.dir, env: fewWorkers, cells: []string{"b"},
+	})
+	f := newFixture(t, d, seeded, refuseOneIn)
+	f.paceOrders()
+	f.movesOnly = true
+	f.useDuring(t, func(ctx context.Context) {
+		d.awaitGifts(ctx, t, "b", seed.Direct)
+		for _, to := range []string{"b", "a", "b"} {
+			sleep(ctx, 5*time.Second)
+			for _, tenant := range []string{seed.Direct, seed.Approving} {
+				r.printf("%s", d.move(ctx, t, tenant, to))
+			}
+		}
+		sleep(ctx, 5*time.Second)
+	})
+	f.checkAll(t, timeouts{feed: 3 * time.Minute, webhooks: 3 * time.Minute, stock: 2 * time.Minute}, r.printf)
+	r.printf("a change was repeated for %s at most", f.longestWait)
+	r.summary(f.results, nil)
+	require.Empty(t, f.violations(), "seed %d, see %s", seeded, r.dir)
+	require.Less(t, f.longestWait, longestPause)
+}
+
+// awaitGifts waits until a tenant can move to a cell: it has the gifts then.
+func (d *deployment) awaitGifts(ctx context.Context, t *testing.T, to, tenant string) {
+	t.Helper()
+	var err error
+	ready := waitFor(time.Minute, func() bool {
+		_, err = d.cells.MoveTenant(ctx, &tenantsv1.MoveTenantRequest{Actor: staff, TenantId: tenant, To: to, DryRun: true})
+		return err == nil
+	})
+	require.True(t, ready, "%v", err)
+}
+
+// move moves a tenant and returns what the move says when it is done.
+func (d *deployment) move(ctx context.Context, t *testing.T, tenant, to string) *tenantsv1.TenantMove {
+	t.Helper()
+	_, err := d.cells.MoveTenant(ctx, &tenantsv1.MoveTenantRequest{Actor: staff, TenantId: tenant, To: to})
+	require.NoError(t, err)
+	var found *tenantsv1.GetTenantMoveResponse
+	done := waitFor(3*time.Minute, func() bool {
+		found, err = d.cells.GetTenantMove(ctx, &tenantsv1.GetTenantMoveRequest{Actor: staff, TenantId: tenant})
+		return err == nil && found.GetMove().GetStep() == tenantsv1.MoveStep_MOVE_STEP_DONE
+	})
+	require.True(t, done, "%v %v", found, err)
+	require.Equal(t, to, d.cellOf(t, tenant))
+	return found.GetMove()
+}
