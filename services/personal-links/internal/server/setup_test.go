@@ -129,8 +129,8 @@ func (f *fixture) failing(failure *claimstest.Failure) *claims.Saga {
 
 func (f *fixture) newServer(saga *claims.Saga) *server.Server {
 	return server.New(server.Deps{
-		Store: f.store, Ring: f.ring, Tenants: tenants.NewCache(f.directory.Client, identity.Cell{}), Catalog: f.catalog, Clock: time.Now, Claims: saga,
-		Orders: f.orders, WakeAuto: func() { f.woken.Add(1) },
+		Store: f.store, Ring: f.ring, Tenants: tenants.NewCache(f.directory.Client, identity.Cell{}), Catalog: f.catalog,
+		Clock: time.Now, Claims: saga, Orders: f.orders, WakeAuto: func() { f.woken.Add(1) },
 	}, server.Config{ClaimURL: "https://gifts.example.com/c", Sandbox: f.sandboxed})
 }
 
