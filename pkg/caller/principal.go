@@ -78,14 +78,6 @@ func FromProto(p *commonv1.Principal) Principal {
 	}
 }
 
-// wireCell leaves out the first cell, which the services of version 1.0 do not know as such.
-func wireCell(letter string) string {
-	if letter == identity.HomeCell {
-		return ""
-	}
-	return letter
-}
-
 // Proto is the wire form.
 func (p Principal) Proto() *commonv1.Principal {
 	return &commonv1.Principal{
@@ -96,7 +88,7 @@ func (p Principal) Proto() *commonv1.Principal {
 		AllBrands:     p.AllBrands,
 		BrandIds:      p.BrandIDs,
 		TenantVersion: p.TenantVersion,
-		Cell:          wireCell(p.Cell),
+		Cell:          identity.Cell{Letter: p.Cell}.Wire(),
 		Moving:        p.Moving,
 	}
 }

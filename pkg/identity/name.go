@@ -54,6 +54,14 @@ var errCell = errors.New("is not one letter from a to z")
 // String is the letter; without one, it is that of the first cell.
 func (c Cell) String() string { return cmp.Or(c.Letter, HomeCell) }
 
+// Wire is how requests name the cell: the first one by no letter, because servers of version 1.0 refuse what they do not know.
+func (c Cell) Wire() string {
+	if c.Letter == HomeCell {
+		return ""
+	}
+	return c.Letter
+}
+
 // Validate implements the check of package settings.
 func (c Cell) Validate() error {
 	if letter := c.String(); len(letter) != 1 || letter[0] < 'a' || letter[0] > 'z' {

@@ -118,7 +118,7 @@ func (r redrive) checkKey(ctx context.Context, directory tenantsv1.DirectoryServ
 	if r.key == 0 {
 		return nil
 	}
-	resp, err := directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: []string{r.tenant}, Cell: cell.String()})
+	resp, err := directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: []string{r.tenant}, Cell: cell.Wire()})
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *subscriptions) lookUp(ctx context.Context, ids []string, found map[stri
 	defer cancel()
 	copied := s.copies.Begin()
 	resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{
-		TenantIds: ids, WithEndpoints: true, Cell: s.cell.String(),
+		TenantIds: ids, WithEndpoints: true, Cell: s.cell.Wire(),
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (s *Sender) lookUp(ctx context.Context, keys []int32) (endpoints, error) {
 	defer cancel()
 	slices.Sort(keys)
 	began := time.Now()
-	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: slices.Compact(keys), Cell: s.cell.String()})
+	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: slices.Compact(keys), Cell: s.cell.Wire()})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoints: %w", err)
 	}

@@ -54,7 +54,7 @@ func (s *Server) GetWebhookHealth(
 // endpointOf looks up the endpoint of a key; nil if it has none.
 func (s *Server) endpointOf(ctx context.Context, keyID int32) (*tenantsv1.Endpoint, error) {
 	resp, err := s.deps.Directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{
-		KeyIds: []int32{keyID}, Cell: s.cfg.Cell.String(),
+		KeyIds: []int32{keyID}, Cell: s.cfg.Cell.Wire(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoint: %w", err)
