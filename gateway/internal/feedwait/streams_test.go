@@ -98,9 +98,11 @@ func inCells(t *testing.T, test func(t *testing.T, w *Waits, n *notices), letter
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- w.Run(ctx) }()
+		defer func() { // Also after a failure: otherwise the clock of the bubble would run for ever.
+			end()
+			require.NoError(t, <-ended)
+		}()
 		test(t, w, n)
-		end()
-		require.NoError(t, <-ended)
 	})
 }
 
