@@ -30,9 +30,9 @@ const maxTenants = 10_000
 // A public call carries the version of the settings that the edge saw, and an older copy is never used. So a change counts from the
 // next request on, and without changes no request waits for the tenants service.
 //
-// The cache of a cell refuses tenants whose records are in another cell. A move to another cell makes a new version. So a public call
-// that was authenticated after the move is refused by the old cell, and accepted by the new one. Calls that carry no version, those of
-// the gift site and of the operations plane, use Fresh, Permit or Here.
+// The cache of a cell refuses tenants whose records are in another cell. A move to another cell makes a new version. So a public
+// call that was authenticated after the move is refused by the old cell, and accepted by the new one. Calls that carry no version,
+// those of the gift site and of the operations plane, use Fresh, Permit or Here.
 type Cache struct {
 	directory tenantsv1.DirectoryServiceClient
 	own       string // The letter of the cell; empty: tenants of every cell are known.
@@ -61,8 +61,8 @@ func NewGlobalCache(directory tenantsv1.DirectoryServiceClient) *Cache {
 // ErrOtherCell means that the tenant's records are in another cell.
 var ErrOtherCell = errors.New("the tenant is in another cell")
 
-// Get returns settings of the tenant that are at least as new as version. A tenant that is in another cell has moved since its key was
-// looked up. The answer is service_unavailable, so that the gateway looks the key up again.
+// Get returns settings of the tenant that are at least as new as version. A tenant that is in another cell has moved since its key
+// was looked up. The answer is service_unavailable, so that the gateway looks the key up again.
 func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Settings, error) {
 	if s := c.cached(tenantID, version); s != nil {
 		return s, nil
@@ -105,8 +105,8 @@ func (c *Cache) holds(s *Settings) bool {
 	return c.own == "" || c.own == cmp.Or(s.GetCell(), identity.HomeCell)
 }
 
-// Permit refuses an actor who may not make a call for the tenant, and a tenant that is not in this cell, as Here does. It reads the team as it is
-// now, so that a member who has lost a role or the membership loses its permissions immediately.
+// Permit refuses an actor who may not make a call for the tenant, and a tenant that is not in this cell, as Here does. It reads the
+// team as it is now, so that a member who has lost a role or the membership loses its permissions immediately.
 func (c *Cache) Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs caller.Permission) error {
 	if !needs.NeedsTeam(by) {
 		if err := needs.Check(by, nil); err != nil || needs.Lists {
@@ -121,7 +121,8 @@ func (c *Cache) Permit(ctx context.Context, tenantID string, by *commonv1.Actor,
 	return needs.Check(by, settings.GetTeam())
 }
 
-// Here refuses a tenant that does not exist or whose records are in another cell, for a call that needs nothing else of the settings.
+// Here refuses a tenant that does not exist or whose records are in another cell, for a call that needs nothing else of the
+// settings.
 //
 // A copy is used until it is as old as the lease. So for that long after a move the old cell may still return what it has of the
 // tenant. It changes nothing: its database refuses that from before the move until the tenant's rows are erased. The new cell asks
@@ -134,7 +135,8 @@ func (c *Cache) Here(ctx context.Context, tenantID string) error {
 	return err
 }
 
-// Fresh returns the settings as they are now, for a call that carries no version of them. A tenant that is in another cell is not found.
+// Fresh returns the settings as they are now, for a call that carries no version of them. A tenant that is in another cell is not
+// found.
 func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
 	began := time.Now()
 	s, err := c.directory.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})

@@ -24,7 +24,8 @@ type campaignRequest interface {
 	GetActor() *commonv1.Actor
 }
 
-// campaignAct reads a change of a campaign, reports its violations together with errs, and refuses a tenant that is not in this cell.
+// campaignAct reads a change of a campaign, reports its violations together with errs, and refuses a tenant that is not in this
+// cell.
 func (s *service) campaignAct(
 	ctx context.Context, req campaignRequest, action string, detail any, errs *fields.Errors,
 ) (store.Act, error) {

@@ -145,7 +145,8 @@ func (f *fixture) asApplyWorker(statements ...string) error {
 	tx, err := f.db.Begin(f.t.Context())
 	require.NoError(f.t, err)
 	defer func() { _ = tx.Rollback(f.t.Context()) }()
-	for _, sql := range append([]string{"SET LOCAL session_replication_role = replica", "SET LOCAL search_path = pg_catalog"}, statements...) {
+	asWorker := []string{"SET LOCAL session_replication_role = replica", "SET LOCAL search_path = pg_catalog"}
+	for _, sql := range append(asWorker, statements...) {
 		if _, err := tx.Exec(f.t.Context(), sql); err != nil {
 			return err
 		}
@@ -230,7 +231,12 @@ func TestAChangeByReplicationWaitsForThoseOfTheCell(t *testing.T) {
 func TestTheRuleOfCombinationsIsThatOfGo(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	const composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+	const (
+		composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+		one                  = `[{"dimension": "Size", "values": ["M", "S"]}]`
+		two                  = `[{"dimension": "A", "values": ["1"]}, {"dimension": "B", "values": ["2"]}]`
+		accented             = `[{"dimension": "` + composed + `", "values": ["` + decomposed + `"]}]`
+	)
 	for name, tc := range map[string]struct {
 		variations, choice string
 		want               bool
@@ -240,15 +246,15 @@ func TestTheRuleOfCombinationsIsThatOfGo(t *testing.T) {
 		"one of none":           {`[]`, `{"Size": "S"}`, false},
 		"one of null":           {`null`, `{"Size": "S"}`, false},
 		"none of one":           {`[{"dimension": "Size", "values": ["S"]}]`, `{}`, false},
-		"one":                   {`[{"dimension": "Size", "values": ["M", "S"]}]`, `{"Size": "S"}`, true},
-		"an unknown value":      {`[{"dimension": "Size", "values": ["M", "S"]}]`, `{"Size": "L"}`, false},
-		"another spelling":      {`[{"dimension": "Size", "values": ["M", "S"]}]`, `{"Size": "s"}`, false},
-		"an unknown dimension":  {`[{"dimension": "Size", "values": ["M", "S"]}]`, `{"Colour": "S"}`, false},
-		"one of two":            {`[{"dimension": "A", "values": ["1"]}, {"dimension": "B", "values": ["2"]}]`, `{"A": "1"}`, false},
-		"two":                   {`[{"dimension": "A", "values": ["1"]}, {"dimension": "B", "values": ["2"]}]`, `{"A": "1", "B": "2"}`, true},
-		"two values exchanged":  {`[{"dimension": "A", "values": ["1"]}, {"dimension": "B", "values": ["2"]}]`, `{"A": "2", "B": "1"}`, false},
+		"one":                   {one, `{"Size": "S"}`, true},
+		"an unknown value":      {one, `{"Size": "L"}`, false},
+		"another spelling":      {one, `{"Size": "s"}`, false},
+		"an unknown dimension":  {one, `{"Colour": "S"}`, false},
+		"one of two":            {two, `{"A": "1"}`, false},
+		"two":                   {two, `{"A": "1", "B": "2"}`, true},
+		"two values exchanged":  {two, `{"A": "2", "B": "1"}`, false},
 		"two of one":            {`[{"dimension": "A", "values": ["1"]}]`, `{"A": "1", "B": "2"}`, false},
-		"another normalization": {`[{"dimension": "` + composed + `", "values": ["` + decomposed + `"]}]`, `{"` + decomposed + `": "` + composed + `"}`, true},
+		"another normalization": {accented, `{"` + decomposed + `": "` + composed + `"}`, true},
 	} {
 		got := pgtest.Value[bool](t, f.db, `SELECT is_exact_choice($1::text::jsonb, $2::text::jsonb)`, tc.variations, tc.choice)
 		require.Equal(t, tc.want, got, name)
