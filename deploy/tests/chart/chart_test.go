@@ -104,6 +104,7 @@ var secrets = map[string]string{
 	"GIFTING_EVENT_KEYS":      "k1:" + strings.Repeat("A", 43) + "=",
 	"GIFTING_FINGERPRINT_KEY": strings.Repeat("A", 43) + "=",
 	"GIFTING_REDIS_URL":       "rediss://redis:6380",
+	"GIFTING_CELL_DATABASES":  "a=postgres://db/{database},b=postgres://other/{database}",
 	"GIFTING_OUTBOX_SOURCES":  "orders=postgres://db/orders,links=postgres://db/links",
 
 	"GIFTING_KAFKA_SASL_PASSWORD": "any",

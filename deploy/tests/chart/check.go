@@ -3,6 +3,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,13 +20,20 @@ type checker struct {
 	pods     []pod
 	programs map[string]programs.Program
 	problems []string
+	// further is the letter of a further cell, which has neither gateway nor tenants; empty: it is the first one.
+	further string
 }
 
 // Check returns the problems of a rendered chart.
 func Check(objects Objects) []string {
 	c := &checker{objects: objects, pods: pods(objects), programs: map[string]programs.Program{}}
+	for _, p := range c.pods {
+		c.further = cmp.Or(c.further, p.value("GIFTING_CELL"))
+	}
 	for _, p := range programs.All() {
-		c.programs[string(p.Name)] = p
+		if c.further == "" || p.Name.InCells() {
+			c.programs[string(p.Name)] = p
+		}
 	}
 	for _, rule := range []func(){
 		c.labels, c.names,

@@ -21,7 +21,8 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
-// example has manifests to apply beside the chart, and the values that belong to them, over those of deploy/production.
+// example has manifests to apply beside the chart, and values that belong to them, over those of deploy/production. Some have only
+// values.
 type example struct {
 	manifests []string
 	values    map[string]any
@@ -30,8 +31,10 @@ type example struct {
 func readExample(t *testing.T, name string) (e example) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "examples", name+".yaml"))
-	require.NoError(t, err)
-	e.manifests = strings.Split(string(text), "\n---\n")
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+		e.manifests = strings.Split(string(text), "\n---\n")
+	}
 	e.values, err = chartutil.ReadValuesFile("../../production/values.yaml")
 	require.NoError(t, err)
 	if own, err := chartutil.ReadValuesFile(filepath.Join(dir, "examples", name+"-values.yaml")); !os.IsNotExist(err) {
@@ -48,9 +51,8 @@ func examples(t *testing.T) map[string]example {
 	require.NoError(t, err)
 	all := map[string]example{}
 	for _, file := range files {
-		if name := strings.TrimSuffix(filepath.Base(file), ".yaml"); !strings.HasSuffix(name, "-values") {
-			all[name] = readExample(t, name)
-		}
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "-values")
+		all[name] = readExample(t, name)
 	}
 	require.NotEmpty(t, all)
 	return all

@@ -6,7 +6,7 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{/* Fails with everything that is wrong with the values. */}}
 {{- define "gifting.checkValues" -}}
 {{- $wrong := list }}
-{{- range list "Programs" "Kafka" "Scaling" "Resources" "Certificates" "Images" "Network" "Addresses" "Additions" }}
+{{- range list "Programs" "Kafka" "Scaling" "Resources" "Certificates" "Images" "Network" "Addresses" "Additions" "Cell" }}
 {{- $wrong = concat $wrong (include (printf "gifting.wrong%s" .) $ | fromYamlArray) }}
 {{- end }}
 {{- with $wrong }}
@@ -17,7 +17,8 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{/* Settings and secrets that a program does not have, values of settings, shared databases, and programs that do not exist. */}}
 {{- define "gifting.wrongPrograms" -}}
 {{- $types := .Files.Get "files/settings.json" | fromJson }}
-{{- $programs := list }}
+{{- /* A further cell ignores the values of these two. */}}
+{{- $programs := list "gateway" "tenants" }}
 {{- $databases := dict }}
 {{- $wrong := list }}
 {{- range $name, $component := include "gifting.components" . | fromYaml }}
@@ -261,7 +262,7 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- end }}
 {{- range $path, $rules := $lists }}
 {{- range $rules }}
-{{- range concat (get . "to" | default list) (get . "from" | default list) }}
+{{- range concat (get . "to" | default list) (get . "from" | default list) (get . "peers" | default list) }}
 {{- with get . "ipBlock" }}
 {{- range prepend (get . "except" | default list) .cidr }}
 {{- if include "gifting.hasHostBits" . }}

@@ -101,3 +101,27 @@
 {{- end }}
 {{- uniq $twice | toYaml }}
 {{- end }}
+
+{{/* What a further cell needs, and what it cannot have. */}}
+{{- define "gifting.wrongCell" -}}
+{{- $wrong := list }}
+{{- if eq .Values.cell "a" }}
+{{- if .Values.tenantsAddr }}
+{{- $wrong = append $wrong "tenantsAddr is for a further cell, but cell is a, which has a tenants service" }}
+{{- end }}
+{{- else }}
+{{- if not .Values.tenantsAddr }}
+{{- $wrong = append $wrong (printf "cell %s needs tenantsAddr, the tenants service of the first cell" .Values.cell) }}
+{{- end }}
+{{- if eq .Values.environment "sandbox" }}
+{{- $wrong = append $wrong (printf "cell is %s, but the sandbox has one cell, a" .Values.cell) }}
+{{- end }}
+{{- if or .Values.ingress.enabled .Values.gatewayApi.enabled }}
+{{- $wrong = append $wrong (printf "cell %s has no gateway, so ingress and gatewayApi must not be enabled" .Values.cell) }}
+{{- end }}
+{{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.cells.peers) }}
+{{- $wrong = append $wrong "networkPolicy.cells.peers names no peer: the gateways and the tenants service of the first cell" }}
+{{- end }}
+{{- end }}
+{{- toYaml $wrong }}
+{{- end }}

@@ -1,5 +1,6 @@
 {{/*
-The programs of the platform. The chart makes everything from this table.
+The programs of this cell. The chart makes everything from this table. A further cell has neither gateway nor tenants: it uses those
+of the first one.
 
   values    the key of the program in values.yaml
   calls     the services that it calls: their addresses in its environment, and who may reach whom
@@ -10,6 +11,7 @@ The programs of the platform. The chart makes everything from this table.
   secrets   settings that are secret, with their key below <values>.secrets
 */}}
 {{- define "gifting.components" -}}
+{{- if eq .Values.cell "a" }}
 tenants:
   values: tenants
   # To erase and export data.
@@ -17,7 +19,8 @@ tenants:
   uses: [postgresql, redis]
   settings: [ENVIRONMENT]
   accepts: [AUDIT_RETENTION, BACKUP_RETENTION, IDEMPOTENCY_RETENTION, OFFBOARDING_GRACE]
-  secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, REDIS_URL: redisUrl}
+  secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, REDIS_URL: redisUrl, CELL_DATABASES: cellDatabases}
+{{- end }}
 catalog:
   values: catalog
   calls: [tenants]
@@ -82,6 +85,7 @@ webhook:
     - WEBHOOK_TIMEOUT
     - WEBHOOK_WORKERS
   secrets: {DATABASE_URL: databaseUrl, EVENT_KEYS: eventKeys, KAFKA_SASL_PASSWORD: kafkaPassword, REDIS_URL: redisUrl}
+{{- if eq .Values.cell "a" }}
 gateway:
   values: gateway
   calls: [tenants, catalog, orders, personal-links, events, webhook]
@@ -100,6 +104,7 @@ gateway:
     - REDIS_BUDGET
     - TRUSTED_PROXIES
   secrets: {FINGERPRINT_KEY: fingerprintKey, REDIS_URL: redisUrl}
+{{- end }}
 {{- end }}
 
 {{/* The settings of the table above, by name. Takes the context and the component's name. */}}
@@ -142,6 +147,12 @@ KAFKA_SASL_USER: {{ get $kafka.sasl.users .name | quote }}
 
 {{- define "gifting.portNumber" -}}
 {{- if eq . "gateway" }}8080{{ else }}{{ include "gifting.grpcPort" . }}{{ end }}
+{{- end }}
+
+{{/* The address at which other programs reach a component. Takes root and name. */}}
+{{- define "gifting.address" -}}
+{{- if and (eq .name "tenants") (ne .root.Values.cell "a") }}{{ .root.Values.tenantsAddr }}
+{{- else }}{{ include "gifting.fullname" .root }}-{{ .name }}:{{ include "gifting.portNumber" .name }}{{ end }}
 {{- end }}
 
 {{/* The port of gRPC. That of the gateway is for internal teams only. */}}

@@ -7,6 +7,10 @@
 - name: GIFTING_HTTP_ADDR
   value: ":{{ include "gifting.portNumber" .name }}"
 {{- end }}
+{{- if ne .root.Values.cell "a" }}
+- name: GIFTING_CELL
+  value: {{ .root.Values.cell | quote }}
+{{- end }}
 {{- range .component.settings }}
 - name: GIFTING_{{ . }}
   value: {{ include "gifting.literal" (index $settings .) }}
@@ -19,7 +23,7 @@
 {{- end }}
 {{- range .component.calls }}
 - name: GIFTING_{{ . | upper | replace "-" "_" }}_ADDR
-  value: {{ printf "%s-%s:%s" (include "gifting.fullname" $.root) . (include "gifting.portNumber" .) }}
+  value: {{ include "gifting.address" (dict "root" $.root "name" .) }}
 {{- end }}
 {{- range $setting, $place := .component.secrets }}
 {{- $reference := index $.values.secrets $place }}

@@ -106,3 +106,19 @@ cannot reach a neighbour, the metadata service of a cloud or the cluster itself,
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/*
+Whether a program calls those of other cells, and whether those call it: the gateways and the tenants service of the first cell call the
+services of the others, and these the tenants service. Both take root and name, and are empty if it does not or no peer is given.
+*/}}
+{{- define "gifting.callsCells" -}}
+{{- if .root.Values.networkPolicy.cells.peers }}
+{{- if or (ne .root.Values.cell "a") (has .name (list "gateway" "tenants")) }}true{{ end }}
+{{- end }}
+{{- end }}
+
+{{- define "gifting.calledByCells" -}}
+{{- if .root.Values.networkPolicy.cells.peers }}
+{{- if or (ne .root.Values.cell "a") (eq .name "tenants") }}true{{ end }}
+{{- end }}
+{{- end }}
