@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/services/events"
 )
 
@@ -32,14 +33,15 @@ type Statement struct {
 }
 
 // login is what a secret with the URL of a database says.
-type login struct{ role, password, database string }
+type login struct{ role, password, server, database string }
 
 // Databases returns the statements that make the databases and roles that the secrets name, for the chosen databases or all. They
 // can be executed again, also with new passwords.
 //
 // A service has two roles. <database>_migrate owns the database and all that its migrations create. <database> serves, and may
 // read and change rows only. In the database of the feed it acts as the owner, because it makes a partition each day.
-// The relay's login may enter the databases with an outbox, and belongs to the role gifting_relay.
+// The relay's login may enter the databases with an outbox, and belongs to the role gifting_relay. If GIFTING_CELL_DATABASES names a
+// database, so that tenants are moved from it or to it, its login there is made too.
 func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 	var all []Statement
 	for _, name := range chosen {
@@ -48,6 +50,10 @@ func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 		}
 	}
 	relays, err := s.relays()
+	if err != nil {
+		return nil, err
+	}
+	movers, err := s.movers()
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +73,9 @@ func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 		if p.Outbox {
 			l := relays[p.Database]
 			all = append(all, RelayLogin(l.role, l.password, l.database)...)
+		}
+		if l, moves := movers[owner.server+"/"+owner.database]; moves {
+			all = append(all, moverLogin(l, owner)...)
 		}
 	}
 	return all, nil
@@ -161,7 +170,7 @@ func verifier(password string, salt []byte) string {
 }
 
 // urlForm is the form of URLs that WriteSecrets makes. Package url refuses those with several hosts.
-var urlForm = regexp.MustCompile(`^postgres(?:ql)?://([^:@/]+):([^:@/]+)@[^/]+/([^/?]+)`)
+var urlForm = regexp.MustCompile(`^postgres(?:ql)?://([^:@/]+):([^:@/]+)@([^/]+)/([^/?]+)`)
 
 var (
 	errLogin    = errors.New("must be postgres://role:password@host/database")
@@ -174,7 +183,7 @@ func parseLogin(text string) (l login, err error) {
 	if found == nil {
 		return l, errLogin
 	}
-	for i, into := range []*string{&l.role, &l.password, &l.database} {
+	for i, into := range []*string{&l.role, &l.password, &l.server, &l.database} {
 		if *into, err = url.PathUnescape(found[i+1]); err != nil {
 			return l, errLogin
 		}
@@ -218,6 +227,45 @@ func (s Secrets) relays() (map[string]login, error) {
 			if all[source.Name], err = parseLogin(source.URL); err != nil {
 				return nil, fmt.Errorf("%s: %s %w", s.Path(p.Name, outboxSources), source.Name, err)
 			}
+		}
+	}
+	return all, nil
+}
+
+// moverLogin makes the login with which the tenants service moves tenants from a database or to it, by logical replication. It makes
+// publications, slots, subscriptions and triggers, and writes as PostgreSQL does when it applies changes, without ordinary triggers.
+// Before PostgreSQL 16 only a superuser may make subscriptions.
+func moverLogin(l, owner login) []Statement {
+	const before16 = "SELECT WHERE current_setting('server_version_num')::int < 160000"
+	const since16 = "SELECT WHERE current_setting('server_version_num')::int >= 160000"
+	name := quoted(l.role)
+	return slices.Concat(role(l), []Statement{
+		{SQL: "ALTER ROLE " + name + " REPLICATION"},
+		{SQL: "GRANT " + quoted(owner.role) + " TO " + name},
+		{SQL: "GRANT SET ON PARAMETER session_replication_role TO " + name},
+		{SQL: "GRANT pg_create_subscription TO " + name, Unless: before16},
+		{SQL: "ALTER ROLE " + name + " SUPERUSER", Unless: since16},
+	})
+}
+
+// movers returns the logins that move tenants, by server and database. There are none without further cells.
+func (s Secrets) movers() (map[string]login, error) {
+	text, err := s.Read(identity.Tenants, programs.Named(identity.Tenants).Settings[cellDatabases])
+	if err != nil || text == "" {
+		return nil, err
+	}
+	all := map[string]login{}
+	for entry := range strings.SplitSeq(text, ",") {
+		_, address, _ := strings.Cut(entry, "=")
+		for _, p := range programs.All() {
+			if p.Database == "" || !p.Name.InCells() {
+				continue
+			}
+			l, err := parseLogin(strings.ReplaceAll(address, "{database}", p.Database))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Path(identity.Tenants, cellDatabases), err)
+			}
+			all[l.server+"/"+l.database] = l
 		}
 	}
 	return all, nil

@@ -214,6 +214,43 @@ func TestDatabasesCanBeChosenByName(t *testing.T) {
 	require.ErrorContains(t, err, `there is no database "link"`)
 }
 
+func TestTheLoginThatMovesTenantsMayDoWhatAMoveDoes(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	server, err := url.Parse(f.adminURL)
+	require.NoError(t, err)
+	of := func(host string) string {
+		return "=postgres://" + f.prefix + "mover:" + rand.Text() + "@" + host + "/" + f.prefix + "{database}?" + server.RawQuery
+	}
+	setting := "a" + of(server.Host) + ",b" + of("elsewhere:5432")
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "gifting-tenants", "cell-databases"), []byte(setting), 0o600))
+	statements, err := bootstrap.Databases(bootstrap.OpenSecrets(f.dir))
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, bootstrap.RunDatabases(t.Context(), f.adminURL, statements))
+	}
+	f.migrate(t, identity.Orders)
+	_, address, _ := strings.Cut(setting[:strings.Index(setting, ",b=")], "=")
+	mover := connect(t, strings.ReplaceAll(address, "{database}", "orders"))
+	for _, allowed := range []string{
+		"CREATE PUBLICATION moved FOR TABLE orders WHERE (tenant_id = '00000000-0000-0000-0000-000000000001')",
+		"CREATE SUBSCRIPTION moved CONNECTION 'host=elsewhere password=x' PUBLICATION moved WITH (connect = false)",
+		"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+		"CREATE TRIGGER refuse BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION refuse()",
+		"BEGIN; SET LOCAL session_replication_role = replica; DELETE FROM order_audit; COMMIT",
+		"DROP TRIGGER refuse ON orders", "ALTER SUBSCRIPTION moved SET (slot_name = NONE)", "DROP SUBSCRIPTION moved",
+	} {
+		_, err := mover.Exec(t.Context(), allowed)
+		require.NoError(t, err, allowed)
+	}
+	var replicates bool
+	require.NoError(t, mover.QueryRow(t.Context(), "SELECT rolreplication FROM pg_roles WHERE rolname = current_user").Scan(&replicates))
+	require.True(t, replicates)
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "gifting-tenants", "cell-databases"), []byte("a=db/{database}"), 0o600))
+	_, err = bootstrap.Databases(bootstrap.OpenSecrets(f.dir))
+	require.ErrorContains(t, err, "cell-databases: must be postgres://role:password@host/database")
+}
+
 // rewrite changes the URLs in all secrets.
 func (f *fixture) rewrite(t *testing.T, change *strings.Replacer) {
 	t.Helper()

@@ -109,8 +109,10 @@ func (p Plan) check() error {
 	for _, variable := range slices.Compact(slices.Sorted(slices.Values(variables))) {
 		errs = append(errs, checkSetting(variable))
 	}
+	// The programs that a further cell does not have are those of the first one.
+	further := cmp.Or(p.Settings[settings.Prefix+"CELL"], identity.HomeCell) != identity.HomeCell
 	for _, program := range programs.All() {
-		if len(p.machinesOf(program.Name)) == 0 {
+		if len(p.machinesOf(program.Name)) == 0 && (program.Name.InCells() || !further) {
 			errs = append(errs, fmt.Errorf("%s: %w", program.Name, errNoMachine))
 		}
 	}

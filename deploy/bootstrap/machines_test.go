@@ -46,6 +46,33 @@ func writePlan(t *testing.T, text string) (string, bootstrap.Sources) {
 	return path, from
 }
 
+func TestAFurtherCellHasTheServicesThatEveryCellHas(t *testing.T) {
+	t.Parallel()
+	const machines = `
+machines:
+  - {name: d, address: 10.0.0.4, programs: [catalog, orders, personal-links, events, webhook]}
+settings:
+  GIFTING_CELL: b
+  GIFTING_TENANTS_ADDR: 10.0.0.1:8081,10.0.0.3:9081
+`
+	common, _, _ := strings.Cut(strings.ReplaceAll(threeMachines, "\nsettings:\n", ""), "machines:")
+	path, from := writePlan(t, machines+common)
+	plan, err := bootstrap.ReadPlan(path)
+	require.NoError(t, err)
+	out := t.TempDir()
+	_, err = plan.Write(out, from)
+	require.NoError(t, err)
+	files := contents(t, out)
+	for _, name := range plan.Machines[0].Programs {
+		env := files["d/etc/gifting/"+string(name)+".env"]
+		require.Contains(t, env, `GIFTING_CELL="b"`, name)
+		require.Contains(t, env, `GIFTING_TENANTS_ADDR="10.0.0.1:8081,10.0.0.3:9081"`, name)
+	}
+	path, _ = writePlan(t, strings.Replace(machines, "GIFTING_CELL: b", "GIFTING_CELL: a", 1)+common)
+	_, err = bootstrap.ReadPlan(path)
+	require.ErrorContains(t, err, "tenants: no machine runs it")
+}
+
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	path, from := writePlan(t, threeMachines)

@@ -106,6 +106,7 @@ const (
 	eventKeys     = settings.Prefix + "EVENT_KEYS"
 	outboxSources = settings.Prefix + "OUTBOX_SOURCES"
 	kafkaPassword = settings.Prefix + "KAFKA_SASL_PASSWORD"
+	cellDatabases = settings.Prefix + "CELL_DATABASES"
 
 	// Roles: the one that migrates a database owns it; the relay's may only use outboxes.
 	migrateSuffix = "_migrate"
@@ -149,6 +150,8 @@ func (s Stores) value(p programs.Program, variable string) (string, error) {
 		return strings.Join(sources, ","), nil
 	case kafkaPassword:
 		return "", nil // Kafka's administrator sets it, see deploy/kafka.
+	case cellDatabases:
+		return "", nil // Only with further cells, see deploy/production/cells.md.
 	case settings.Prefix + "FINGERPRINT_KEY":
 		return NewKey(), nil
 	case settings.Prefix + "SEAL_KEYS", eventKeys:

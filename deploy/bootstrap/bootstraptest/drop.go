@@ -19,6 +19,7 @@ func Drop(t testing.TB, admin, prefix string) {
 	defer func() { _ = conn.Close(ctx) }()
 	for _, query := range []string{
 		"SELECT 'DROP DATABASE ' || quote_ident(datname) || ' WITH (FORCE)' FROM pg_database WHERE starts_with(datname, $1)",
+		"SELECT 'DROP OWNED BY ' || quote_ident(rolname) FROM pg_roles WHERE starts_with(rolname, $1)",
 		"SELECT 'DROP ROLE ' || quote_ident(rolname) FROM pg_roles WHERE starts_with(rolname, $1)",
 	} {
 		rows, err := conn.Query(ctx, query, prefix)
