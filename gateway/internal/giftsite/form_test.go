@@ -96,6 +96,19 @@ func TestEveryColourMakesAReadablePalette(t *testing.T) {
 	}
 }
 
+// A dark colour stays that of the brand when it becomes lighter for dark pages.
+func TestDarkPagesKeepTheHueOfADarkBrand(t *testing.T) {
+	t.Parallel()
+	p := newTheme("#0A2540", "").Dark
+	for _, c := range []rgb{p.Fill, p.Panel} {
+		require.Less(t, c[0], 0.6*c[2], "it is blue, not grey: %s", c)
+	}
+	require.Less(t, p.Ink[0], 0.8*p.Ink[2], "%s", p.Ink)
+	require.GreaterOrEqual(t, contrast(p.Ink, darkCard), contrast(darkMuted, darkCard))
+	require.Contains(t, darkNeutrals, "--muted:"+darkMuted.String()+";")
+	require.Equal(t, white.String(), white.lightened().String())
+}
+
 func TestAReadableColourIsNotChanged(t *testing.T) {
 	t.Parallel()
 	for colour, on := range map[string]string{"#1b4b8f": "#ffffff", "#ffe14d": dark.String(), "#0fa3b1": dark.String()} {

@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"net/url"
 	"strings"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 // motifs are the patterns of wrapping paper, as the content of an SVG tile of 48 × 48 that repeats without a seam. T is the tone
@@ -31,26 +33,42 @@ var motifs = []string{
 	// Harlequin.
 	`<path fill="T" d="m12 0 12 24-12 24L0 24zm24 0 12 24-12 24-12-24z"/>` +
 		`<path stroke="R" d="m0 0 24 48M24 0l24 48M24 0 0 48M48 0 24 48"/>`,
+	// Stars with four points.
+	`<path fill="T" d="M12 1q2 9 11 11-9 2-11 11-2-9-11-11 9-2 11-11zm24 24q2 9 11 11-9 2-11 11-2-9-11-11 9-2 11-11z"/>` +
+		`<g fill="R"><circle cx="36" cy="12" r="2"/><circle cx="12" cy="36" r="2"/></g>`,
+	// Diagonal stripes.
+	`<path stroke="T" stroke-width="10" d="M-6 6 6-6M-6 54 54-6M42 54 54 42"/>` +
+		`<path stroke="R" stroke-width="1.5" d="M-6 30 30-6M18 54 54 18"/>`,
+	// Checks.
+	`<g fill="T"><path opacity=".6" d="M0 0h24v48H0z"/><path opacity=".6" d="M0 0h48v24H0z"/></g>` +
+		`<path fill="R" d="M35 0h2v48h-2zM0 35h48v2H0z"/>`,
 }
 
 const (
 	// motifTone is how much of the paper's colour is left in its tone, motifRibbon in the parts with the colour of the ribbon.
 	motifTone, motifRibbon = 0.87, 0.6
-	// distinguishable is the contrast from which on two colours are seen as different ones.
-	distinguishable = 1.9
+	// distinguishable is the difference from which on a ribbon is seen on its paper.
+	distinguishable = 0.1
 )
 
-// lookOf is a number that is always the same for a name. It gives each brand a pattern of its own.
-func lookOf(name string) int {
-	return int(crc32.ChecksumIEEE([]byte(name)))
+// lookOf is a number that is always the same for a brand with this name and these colours. It chooses one of a few patterns, so two
+// brands can have the same one.
+func lookOf(brand *linksv1.ClaimBrand) int {
+	colours := brand.GetPrimaryColour() + brand.GetSite().GetTheme().GetAccentColour()
+	return int(crc32.ChecksumIEEE([]byte(brand.GetName() + strings.ToLower(colours))))
 }
 
-// withRibbon adds the colour of the ribbon: the accent if it is seen on the paper, else one that surely is.
-func (p palette) withRibbon(accent rgb) palette {
-	if p.Ribbon = accent; contrast(p.Ribbon, p.Panel) < distinguishable {
-		p.Ribbon = p.OnPanel.mixedInto(p.Panel, motifTone)
+// ribbonOn returns the colour of the ribbon, which is the same on the light and the dark paper of a brand: the accent if it is seen
+// on both, else nearly white or nearly black.
+func ribbonOn(light, dusk, accent rgb) rgb {
+	if min(difference(accent, light), difference(accent, dusk)) >= distinguishable {
+		return accent
 	}
-	return p
+	ribbon := white
+	if min(contrast(dark, light), contrast(dark, dusk)) > min(contrast(white, light), contrast(white, dusk)) {
+		ribbon = dark
+	}
+	return ribbon.mixedInto(light, motifTone)
 }
 
 // pattern is the wrapping paper as an image of CSS. The look chooses the motif and its size.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 func TestTheFirstViewIsTheWrappedGiftWithTheNoteOfItsSender(t *testing.T) {
@@ -64,14 +65,24 @@ func TestTheGiftIsUnwrappedByATouchAndOnlyWhereMovementIsLiked(t *testing.T) {
 
 func TestEachBrandHasItsOwnPaperInItsColours(t *testing.T) {
 	t.Parallel()
+	paperOf := func(name, colour, accent string) string {
+		set := &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{AccentColour: proto.String(accent)}}
+		look := themeOf(&linksv1.ClaimBrand{Name: name, PrimaryColour: proto.String(colour), Site: set})
+		return look.Light.pattern(look.Look)
+	}
 	papers := map[string]string{}
-	for _, brand := range []string{"Nordlys Casino", "Polar Spins", "Fjord Live", "Rheingold", "Lorelei Bingo"} {
-		link := &linksv1.ClaimBrand{Name: brand, PrimaryColour: proto.String("#1B4B8F")}
-		paper := themeOf(link).Light.pattern(themeOf(link).Look)
+	for _, brand := range []string{"Nordlys Casino", "Polar Spins", "Fjord Live", "Rheingold", "Lorelei Bingo", "Hansa Privatbank"} {
+		paper := paperOf(brand, "#1B4B8F", "")
 		require.Empty(t, papers[paper], "%s has the paper of another brand", brand)
 		papers[paper] = brand
-		require.Equal(t, paper, themeOf(link).Light.pattern(themeOf(link).Look), "it is always the same")
+		require.Equal(t, paper, paperOf(brand, "#1b4b8f", ""), "it is always the same")
 	}
+	motifOf := func(name, colour, accent string) int {
+		set := &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{AccentColour: proto.String(accent)}}
+		return lookOf(&linksv1.ClaimBrand{Name: name, PrimaryColour: proto.String(colour), Site: set}) % len(motifs)
+	}
+	require.NotEqual(t, motifOf("Nordlys Casino", "#1B4B8F", "#0B7C88"), motifOf("Hansa Privatbank", "#0A2540", ""), "both are blue")
+	require.NotEqual(t, motifOf("Nordlys Casino", "#1B4B8F", ""), motifOf("Nordlys Casino", "#1B4B8F", "#0B7C88"), "the accent counts")
 }
 
 func TestEveryMotifIsAnImageOfTheColoursOfTheBrand(t *testing.T) {
@@ -96,13 +107,31 @@ func TestEveryMotifIsAnImageOfTheColoursOfTheBrand(t *testing.T) {
 
 func TestTheRibbonIsSeenOnThePaper(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "#6b1d2e", newTheme("#B8860B", "#6B1D2E").Light.Ribbon.String(), "the accent")
+	for brand, accent := range map[string]string{
+		"#B8860B": "#6b1d2e", "#1B4B8F": "#0b7c88", "#2F6B3A": "#e8590c", "#14110C": "#b8860b",
+	} {
+		look := newTheme(brand, accent)
+		require.Equal(t, accent, look.Light.Ribbon.String(), "the accent, also where only its hue differs")
+		require.Equal(t, accent, look.Dark.Ribbon.String())
+	}
+	pale := newTheme("#1b4b8f", "#2a5ba0").Light.Ribbon
+	require.Greater(t, contrast(pale, mustColour("#1b4b8f")), 6.0, "not an accent that is nearly the colour of the paper")
 	for _, colour := range []string{"#000000", "#ffffff", "#1b4b8f", "#ffe14d", "#767676", "#7a1f3d"} {
 		look := newTheme(colour, "")
+		require.Equal(t, look.Light.Ribbon, look.Dark.Ribbon)
 		for _, p := range []palette{look.Light, look.Dark} {
-			require.GreaterOrEqual(t, contrast(p.Ribbon, p.Panel), distinguishable, colour)
+			require.GreaterOrEqual(t, contrast(p.Ribbon, p.Panel), 1.9, colour)
 		}
 	}
+}
+
+func TestTheDifferenceOfColoursKnowsHues(t *testing.T) {
+	t.Parallel()
+	require.InDelta(t, 1, difference(white, rgb{}), 0.001)
+	require.Zero(t, difference(dark, dark))
+	red, green := mustColour("#ff0000"), mustColour("#009400")
+	require.InDelta(t, 1, contrast(red, green), 0.1)
+	require.Greater(t, difference(red, green), 0.3)
 }
 
 func TestTheGiftsHaveOneTitleAfterTheGreeting(t *testing.T) {

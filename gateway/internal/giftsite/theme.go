@@ -23,6 +23,8 @@ var (
 	dark = mustColour("#14171c")
 	// darkCard is the lightest background of coloured text on dark pages, except tints.
 	darkCard = mustColour("#1f2329")
+	// darkMuted is the secondary text of dark pages. Links are at least as light: otherwise they look switched off.
+	darkMuted = mustColour("#b9b7b2")
 	// defaultColour is that of a brand without a colour.
 	defaultColour = mustColour("#24485e")
 )
@@ -72,20 +74,20 @@ func lightPalette(brand, accent rgb) palette {
 // darkPalette is for a dark page.
 func darkPalette(brand, accent rgb) palette {
 	var p palette
-	for colour := brand.mixedInto(dark, panelShare); ; colour = colour.mixedInto(white, stepShare) {
+	for colour := brand.mixedInto(rgb{}, panelShare); ; colour = colour.lightened() {
 		if p.Panel, p.OnPanel = withText(colour); contrast(p.Panel, darkCard) >= distinct {
 			break
 		}
 	}
-	for colour := accent; ; colour = colour.mixedInto(white, stepShare) {
+	for colour := accent; ; colour = colour.lightened() {
 		if p.Fill, p.OnFill = withText(colour); contrast(p.Fill, darkCard) >= visible {
 			break
 		}
 	}
 	p.Rim = p.Fill
-	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(white, stepShare) {
+	for p.Ink = accent; ; p.Ink = p.Ink.lightened() {
 		p.Tint = p.Ink.mixedInto(darkCard, darkTintShare)
-		if contrast(p.Ink, darkCard) >= readable && contrast(p.Ink, p.Tint) >= readable {
+		if contrast(p.Ink, darkCard) >= contrast(darkMuted, darkCard) && contrast(p.Ink, p.Tint) >= readable {
 			return p
 		}
 	}
@@ -133,17 +135,20 @@ func newTheme(brand, accent string) theme {
 	if !ok {
 		second = colour
 	}
-	return theme{
-		Light: lightPalette(colour, second).withRibbon(second), Dark: darkPalette(colour, second).withRibbon(second),
+	t := theme{
+		Light: lightPalette(colour, second), Dark: darkPalette(colour, second),
 		Scheme: schemeAuto, Corners: cornersSoft, Typeface: typeSystem,
 	}
+	t.Light.Ribbon = ribbonOn(t.Light.Panel, t.Dark.Panel, second)
+	t.Dark.Ribbon = t.Light.Ribbon
+	return t
 }
 
 // themeOf reads the theme of a brand. A value that this gateway does not know yet is the default.
 func themeOf(brand *linksv1.ClaimBrand) theme {
 	set := brand.GetSite().GetTheme()
 	t := newTheme(brand.GetPrimaryColour(), set.GetAccentColour())
-	t.Look = lookOf(brand.GetName())
+	t.Look = lookOf(brand)
 	t.Scheme = cmp.Or(schemes[set.GetColourScheme()], t.Scheme)
 	t.Corners = cmp.Or(corners[set.GetCorners()], t.Corners)
 	t.Typeface = cmp.Or(typefaces[set.GetTypeface()], t.Typeface)
@@ -220,6 +225,45 @@ func (c rgb) mixedInto(other rgb, share float64) rgb {
 		c[i] = c[i]*share + other[i]*(1-share)
 	}
 	return c
+}
+
+// lightened returns the colour after one step towards a light one of its own hue. White alone would make a dark colour grey.
+func (c rgb) lightened() rgb {
+	const tint = 0.5
+	light := white
+	if strongest := max(c[0], c[1], c[2]); strongest > 0 {
+		light = rgb{c[0] / strongest, c[1] / strongest, c[2] / strongest}.mixedInto(white, tint)
+	}
+	return c.mixedInto(light, stepShare)
+}
+
+// difference is how far apart two colours look: their distance in OKLab, where black and white are 1 apart. Unlike contrast, it knows
+// hues.
+func difference(a, b rgb) float64 {
+	sum := 0.0
+	for i, v := range a.oklab() {
+		sum += (v - b.oklab()[i]) * (v - b.oklab()[i])
+	}
+	return math.Sqrt(sum)
+}
+
+// oklab returns lightness, green to red, and blue to yellow.
+func (c rgb) oklab() rgb {
+	linearised := rgb{linear(c[0]), linear(c[1]), linear(c[2])}
+	cones := linearised.through([3]rgb{
+		{0.4122214708, 0.5363325363, 0.0514459929}, {0.2119034982, 0.6806995451, 0.1073969566}, {0.0883024619, 0.2817188376, 0.6299787005},
+	})
+	return rgb{math.Cbrt(cones[0]), math.Cbrt(cones[1]), math.Cbrt(cones[2])}.through([3]rgb{
+		{0.2104542553, 0.7936177850, -0.0040720468}, {1.9779984951, -2.4285922050, 0.4505937099}, {0.0259040371, 0.7827717662, -0.8086757660},
+	})
+}
+
+// through multiplies a matrix with the colour.
+func (c rgb) through(matrix [3]rgb) (out rgb) {
+	for i, row := range matrix {
+		out[i] = row[0]*c[0] + row[1]*c[1] + row[2]*c[2]
+	}
+	return out
 }
 
 // contrast is the ratio of WCAG 2, from 1 to 21, of colours rounded as a browser does.
