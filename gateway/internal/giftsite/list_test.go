@@ -1,6 +1,7 @@
 package giftsite
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,24 @@ func TestAFilteredListNamesTheCategoryAndCountsItsGifts(t *testing.T) {
 	require.Contains(t, food, `<h1 class="ask">Food &amp; sweets: 10 gifts</h1>`)
 	require.Contains(t, food, "<title>Food &amp; sweets: 10 gifts – Nordlys Casino</title>")
 	require.Contains(t, food, `data-heading="Sport: 1 gift"`, "for the script")
+}
+
+// The first cards are the largest ones of a row.
+func TestGiftsThatAreGoneAreLast(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	gone := f.page.GetGifts()[2]
+	gone.Categories = []string{"HOME"}
+	f.page.Gifts = append([]*linksv1.ClaimGift{gone}, f.page.GetGifts()[:2]...)
+	require.Regexp(t, `(?s)Dark truffles</h2>.*Sweatshirt</h2>.*None left.*Glass vase</h2>`, f.get("?step=choose").body)
+	f.page.Categories = []*linksv1.ClaimCategory{{Code: "FOOD", Name: "Food & sweets"}, {Code: "HOME", Name: "Home"}}
+	for len(f.page.GetGifts()) < manyGifts {
+		f.page.Gifts = append(f.page.Gifts, &linksv1.ClaimGift{ProductId: "honey", Name: "Honey", Categories: []string{"FOOD"}})
+	}
+	home := f.get("?step=choose&category=HOME").body
+	require.Regexp(t, `(?s)<li class="card gone" data-categories="HOME">.*Glass vase</h2>`, home)
+	require.Equal(t, manyGifts-1, strings.Count(home, " hidden>\n<a "), "only the vase is shown")
+	require.Equal(t, "vase", f.page.GetGifts()[0].GetProductId(), "the order of the link is kept")
 }
 
 func TestTheLetterCanBeReadAgainAndTheChosenGiftIsNamed(t *testing.T) {

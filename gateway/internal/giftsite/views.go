@@ -70,15 +70,16 @@ const (
 	manyGifts = 13
 )
 
-// filter hides the gifts of other categories. They are on the page, so that a script can show them.
-func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
-	if len(p.Cards) < manyGifts || len(link.GetCategories()) < 2 {
+// filter hides the gifts of other categories. They are on the page, so that a script can show them. Each card is of the gift with its
+// index.
+func (p *listView) filter(gifts []*linksv1.ClaimGift, categories []*linksv1.ClaimCategory, chosen string) {
+	if len(p.Cards) < manyGifts || len(categories) < 2 {
 		return
 	}
 	p.Filters = []filter{{Name: p.T("filter.all"), Href: stepQuery(stepChoose), Heading: p.Heading}}
-	for _, c := range link.GetCategories() {
+	for _, c := range categories {
 		count := 0
-		for _, g := range link.GetGifts() {
+		for _, g := range gifts {
 			if slices.Contains(g.GetCategories(), c.GetCode()) {
 				count++
 			}
@@ -90,7 +91,7 @@ func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
 	}
 	current := max(0, slices.IndexFunc(p.Filters, func(f filter) bool { return f.Code == chosen }))
 	p.Filters[current].Current = true
-	for i, g := range link.GetGifts() {
+	for i, g := range gifts {
 		p.Cards[i].Hidden = current > 0 && !slices.Contains(g.GetCategories(), chosen)
 	}
 	if p.Heading = p.Filters[current].Heading; current > 0 {
@@ -101,7 +102,8 @@ func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
 func (s *Site) listView(v *visit) listView {
 	p := listView{view: s.linkView(v.link), AllGone: true}
 	chosen := v.draft.GetGift().GetProductId()
-	for _, g := range v.link.GetGifts() {
+	gifts := availableFirst(v.link.GetGifts())
+	for _, g := range gifts {
 		p.Cards = append(p.Cards, s.cardOf(g, pickedOf(v.draft, g)))
 		p.AllGone = p.AllGone && g.GetOutOfStock()
 	}
@@ -124,7 +126,7 @@ func (s *Site) listView(v *visit) listView {
 	if p.Heading = p.T("choose.lead"); p.AllGone {
 		p.Heading = p.T("choose.nothing")
 	}
-	p.filter(v.link, v.r.URL.Query().Get(queryCategory))
+	p.filter(gifts, v.link.GetCategories(), v.r.URL.Query().Get(queryCategory))
 	for i := range p.Cards[:leading(len(p.Cards))] {
 		p.Cards[i].Picture.Sizes = sizesDetail
 	}
@@ -132,6 +134,21 @@ func (s *Site) listView(v *visit) listView {
 		p.markFirst(&p.Cards[0].Picture)
 	}
 	return p
+}
+
+// availableFirst returns the gifts in their order, but those that are out of stock last: the first cards are the largest.
+func availableFirst(gifts []*linksv1.ClaimGift) []*linksv1.ClaimGift {
+	ordered := slices.Clone(gifts)
+	slices.SortStableFunc(ordered, func(a, b *linksv1.ClaimGift) int {
+		switch {
+		case a.GetOutOfStock() == b.GetOutOfStock():
+			return 0
+		case a.GetOutOfStock():
+			return 1
+		}
+		return -1
+	})
+	return ordered
 }
 
 // unavailable says that the chosen gift is not available any more; empty: it is, or none was chosen.
