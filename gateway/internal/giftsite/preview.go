@@ -2,16 +2,20 @@ package giftsite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -126,12 +130,10 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT: {true, func(s *Site, p *sample, v *visit) {
-		p.draft.Version, p.draft.OrderVersion = 0, 1 // The browser sees what is stored.
 		v.setQuery(stepCorrect)
 		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECTED: {true, func(s *Site, p *sample, v *visit) {
-		p.draft.Version, p.draft.OrderVersion = 0, 1
 		v.setQuery(stepCorrected)
 		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
 	}},
@@ -171,6 +173,7 @@ func (v *visit) setQuery(step string, pairs ...string) {
 func claimedAs(progress linksv1.ClaimProgress, own bool) func(*Site, *sample, *visit) {
 	return func(s *Site, p *sample, v *visit) {
 		p.page.State, p.progress, p.own = linksv1.ClaimState_CLAIM_STATE_CLAIMED, progress, own
+		p.draft.Version, p.draft.OrderVersion = 0, 1 // The browser sees what is stored.
 		s.get(v)
 	}
 }
@@ -198,7 +201,40 @@ type sample struct {
 	own      bool
 }
 
-// fillDraft makes the draft: the first gift that can be chosen, sent to its first country.
+// towns are the places of the postal codes that the address form shows as examples, with their region where the form requires it.
+var towns = map[string][2]string{
+	"AT": {"Wien"}, "AU": {"North Sydney", "NSW"}, "BE": {"Liège"}, "BG": {"Sofia"}, "CA": {"Westmount", "QC"}, "CH": {"Bettlach"},
+	"CZ": {"Praha"}, "DE": {"Oldenburg"}, "DK": {"Skanderborg"}, "ES": {"Madrid", "Madrid"}, "FI": {"Helsinki"}, "FR": {"Biganos"},
+	"GB": {"London"}, "HR": {"Zagreb"}, "HU": {"Budapest"}, "IT": {"Roma", "RM"}, "LT": {"Vilnius"}, "LU": {"Pétange"}, "LV": {"Rīga"},
+	"NL": {"Amsterdam"}, "NO": {"Oslo"}, "NZ": {"Wellington"}, "PL": {"Warszawa"}, "PT": {"Sintra"}, "RO": {"București"},
+	"SE": {"Stockholm"}, "SI": {"Kranj"}, "SK": {"Žilina"}, "US": {"Cupertino", "CA"},
+}
+
+// sampleAddress is an address in the country, made of the examples of its form as far as it has them.
+func sampleAddress(country string) *linksv1.ClaimRecipient {
+	form := addressform.For(country, "")
+	street, _ := form.Field(addressform.Street)
+	code, _ := form.Field(addressform.PostalCode)
+	town, known := towns[country]
+	if !known {
+		town = [2]string{"Springfield", "North"}
+	}
+	return &linksv1.ClaimRecipient{
+		Name: "Alex Morgan", Phone: cmp.Or(phone.Example(country), "+46 70 123 45 67"), Street: cmp.Or(street.Example, "Main Street 1"),
+		City: town[0], Region: unlessEmpty(town[1]), PostalCode: proto.String(cmp.Or(code.Example, "12345")), Country: country,
+	}
+}
+
+// maskedSample is sampleAddress with most characters hidden.
+func maskedSample(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
+	hide := func(text string) string { return string([]rune(text)[:1]) + "•••" }
+	return &linksv1.ClaimRecipient{
+		Name: "A••• M•••", Phone: phone.CallingCode(r.GetCountry()) + " •••• " + r.GetPhone()[len(r.GetPhone())-2:],
+		Street: hide(r.GetStreet()), City: hide(r.GetCity()), PostalCode: proto.String(hide(r.GetPostalCode())), Country: r.GetCountry(),
+	}
+}
+
+// fillDraft makes the draft: the first gift that can be chosen, sent to the country of the link's locale or else its first country.
 func (p *sample) fillDraft() {
 	p.draft = &linksv1.ClaimDraft{}
 	for _, g := range p.page.GetGifts() {
@@ -209,10 +245,7 @@ func (p *sample) fillDraft() {
 		p.gift = g
 		p.draft = &linksv1.ClaimDraft{
 			Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: g.GetProductId(), Variations: picked},
-			Recipient: &linksv1.ClaimRecipient{
-				Name: "Alex Morgan", Phone: "+46 70 123 45 67", Street: "Main Street 1", City: "Springfield", PostalCode: proto.String("12345"),
-				Region: proto.String("North"), Country: g.GetCountries()[0],
-			},
+			Recipient: sampleAddress(cmp.Or(likelyCountry(g.GetCountries(), p.page.GetLocale(), ""), g.GetCountries()[0])),
 		}
 		if g.GetTakesInitials() {
 			p.draft.Gift.Initials = "A. M."
@@ -264,22 +297,27 @@ func (p *sample) GetClaimedGift(
 	}
 	resp.Gift = &linksv1.ClaimedGift{
 		Reference: "PREVIEW-1", ProductName: p.gift.GetName(), Variations: p.draft.GetGift().GetVariations(),
-		ClaimedAt: timestamppb.Now(), Shown: p.gift,
-		Initials: p.draft.GetGift().GetInitials(),
-		MaskedRecipient: &linksv1.ClaimRecipient{
-			Name: "A••• M•••", Phone: "+46 •••• 67", Street: "M••• 1", City: "S•••", PostalCode: proto.String("1••••"),
-			Country: p.draft.GetRecipient().GetCountry(),
-		},
+		ClaimedAt: daysAgo(0), Shown: p.gift, AcceptsThanks: true,
+		Initials: p.draft.GetGift().GetInitials(), MaskedRecipient: maskedSample(p.draft.GetRecipient()),
 	}
 	switch p.progress {
 	case linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING:
 		resp.Gift.CorrectableVersion = proto.Int64(1)
-	case linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED:
-		resp.Gift.AcceptsThanks = true
-		resp.Gift.Carrier, resp.Gift.TrackingReference = "PostNord", "0012345678"
+		return resp, nil
+	case linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:
+		resp.Gift.ClaimedAt, resp.Gift.SentAt = daysAgo(1), daysAgo(0)
+	case linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED:
+		resp.Gift.ClaimedAt, resp.Gift.SentAt, resp.Gift.DeliveredAt = daysAgo(4), daysAgo(3), daysAgo(0)
 	default:
+		return resp, nil
 	}
+	resp.Gift.Carrier, resp.Gift.TrackingReference = "PostNord", "0012345678"
+	resp.Gift.TrackingUrl = "https://carrier.example/0012345678"
 	return resp, nil
+}
+
+func daysAgo(days int) *timestamppb.Timestamp {
+	return timestamppb.New(time.Now().AddDate(0, 0, -days))
 }
 
 // recorder keeps the content of a response.

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/net/html/atom"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -273,6 +275,53 @@ func TestAPageThatShowsAGiftNeedsOne(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An order looks as it does to its player: with an address of the country, its days and its buttons.
+func TestAPreviewOfAnOrderShowsWhatAPlayerSees(t *testing.T) {
+	t.Parallel()
+	for locale, address := range map[string][]string{
+		"sv-SE": {"Storgatan 12", "114 55 Stockholm", "+46 70 123 45 67"}, "de-DE": {"Hauptstraße 12", "26133 Oldenburg", "+49 "},
+	} {
+		link := openPage()
+		link.Locale = locale
+		for _, page := range []giftsitev1.PreviewPage{pageOfReview, giftsitev1.PreviewPage_PREVIEW_PAGE_THANKS} {
+			document := html.UnescapeString(previewed(t, page, link, &catalog{size: 100}))
+			for _, text := range address {
+				require.Contains(t, document, text, page)
+			}
+		}
+	}
+	thanks := previewed(t, giftsitev1.PreviewPage_PREVIEW_PAGE_THANKS, openPage(), &catalog{size: 100})
+	require.Contains(t, thanks, "Write Nordlys Casino a note")
+	require.NotContains(t, thanks, "•••")
+	sent := previewed(t, giftsitev1.PreviewPage_PREVIEW_PAGE_SENT, openPage(), &catalog{size: 100})
+	require.Contains(t, sent, "Track the parcel")
+	require.Equal(t, 2, strings.Count(sent, "<time "), "chosen and sent")
+	require.Contains(t, html.UnescapeString(sent), "+46 •••• 67")
+	delivered := previewed(t, giftsitev1.PreviewPage_PREVIEW_PAGE_DELIVERED, openPage(), &catalog{size: 100})
+	days := regexp.MustCompile(`<time datetime="([^"]+)"`).FindAllStringSubmatch(delivered, -1)
+	require.Len(t, days, 3)
+	require.Less(t, days[0][1], days[1][1])
+	require.Less(t, days[1][1], days[2][1])
+}
+
+// Each town belongs to an example of a postal code, and a country without one has an address all the same.
+func TestASampleAddressFitsItsCountry(t *testing.T) {
+	t.Parallel()
+	for _, country := range fields.Countries() {
+		r := sampleAddress(country)
+		form := addressform.For(country, "en-US")
+		if _, known := towns[country]; known {
+			code, _ := form.Field(addressform.PostalCode)
+			require.NotEmpty(t, code.Example, country)
+			region, _ := form.Field(addressform.Region)
+			require.Equal(t, region.Required, r.GetRegion() != "", country)
+			require.Contains(t, r.GetPhone(), form.CallingCode, country)
+		}
+		require.True(t, form.PostalCodeFits(r.GetPostalCode()), country)
+		require.NotEmpty(t, maskedSample(r).GetStreet())
 	}
 }
 
