@@ -418,7 +418,7 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 # Not part of `make test`, because it needs a browser.
 .PHONY: browser
 browser: chromium $(AXE) ## Test the gift site, the console and the documentation in Chromium; screenshots below .local
-	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL) go test -tags browser -count=1 -timeout 30m ./deploy/tests/giftsite/...
+	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL) go test -tags browser -count=1 -timeout 45m ./deploy/tests/giftsite/...
 
 # Applies the chart with every set of values to a kube-apiserver that is built from Go modules, with Debian's etcd. There is no
 # cluster: objects are validated, admitted and stored. It is not part of `make lint`, because the first build takes ten minutes.
