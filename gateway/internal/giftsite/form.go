@@ -207,8 +207,8 @@ func unlessEmpty(s string) *string {
 	return proto.String(s)
 }
 
-// formError is one error on a page. Field is the name of an input, and Label what the page calls it. Text is beside the input, to
-// which Href leads.
+// formError is one error on a page. Field is the name of an input, and Label what the page calls it; empty: the text names it. Text
+// is beside the input, to which Href leads.
 type formError struct {
 	Field string
 	Label string
@@ -218,7 +218,7 @@ type formError struct {
 
 // Summary is the error in the list of all errors. It does not name the input twice, such as "City – Enter the city".
 func (e formError) Summary() string {
-	if strings.Contains(strings.ToLower(e.Text), strings.ToLower(e.Label)) {
+	if e.Label == "" || strings.Contains(strings.ToLower(e.Text), strings.ToLower(e.Label)) {
 		return e.Text
 	}
 	return e.Label + " – " + e.Text
@@ -236,9 +236,11 @@ func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer, form []input) (errs []f
 	for _, in := range append([]input{{ID: fieldCountry, LabelKey: fieldCountry}}, form...) {
 		for _, v := range answer.GetViolations() {
 			if fieldOf(v.GetField()) == in.ID {
-				errs = append(errs, formError{
-					Field: in.ID, Label: t.label(in), Text: t.fieldError(in, v.GetCode()), Href: "#" + in.ID,
-				})
+				e := formError{Field: in.ID, Label: t.label(in), Text: t.fieldError(in, v.GetCode()), Href: "#" + in.ID}
+				if v.GetCode() == problem.FieldRequired {
+					e.Label = ""
+				}
+				errs = append(errs, e)
 				break
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"strings"
 
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
 )
@@ -33,6 +34,8 @@ const (
 var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
 	"style":  func() string { return stylePath },
 	"script": func() string { return scriptPath },
+	// Browsers balance a text only if it has no line break.
+	"lines": func(text string) []string { return strings.Split(text, "\n") },
 }).ParseFS(templateFiles, "pages/*.tmpl"))
 
 // branded is the view of any page.

@@ -35,7 +35,7 @@ func TestTheNoteIsSignedByItsSender(t *testing.T) {
 
 	t.Run("without a note it is the greeting", func(t *testing.T) {
 		f.page.Message, f.page.Greeting = nil, proto.String("Happy midsummer!")
-		require.Regexp(t, `(?s)Happy midsummer!</p>\s*<div class="signed"><img class="signature".*Maja Sandström</bdi>`, f.get("").body)
+		require.Regexp(t, `(?s)Happy midsummer!</span></p>\s*<div class="signed"><img class="signature".*Maja Sandström</bdi>`, f.get("").body)
 		f.page.Brand.Site = nil
 		require.NotContains(t, f.get("").body, "signed")
 		f.page.Brand.Site, f.page.Greeting = withSender(), nil
@@ -55,6 +55,16 @@ func TestTheNoteIsSignedByItsSender(t *testing.T) {
 		require.NotContains(t, page, `class="portrait"`)
 		require.NotContains(t, page, `class="signature"`)
 	})
+}
+
+func TestTheSenderSignsTheThanksOnlyWithAPortrait(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.page.Brand.Site = withSender()
+	require.Regexp(t, `(?s)<p>We have your choice [^<]*</p>\s*<p class="from"><img class="portrait"[^>]*><span><b><bdi>Maja Sandström`,
+		f.get("").body)
+	f.page.Brand.Site.Sender.PortraitImageId = nil
+	require.NotContains(t, f.get("").body, `class="from"`, "a name alone says nothing there")
 }
 
 func TestAPreviewShowsTheSender(t *testing.T) {

@@ -35,8 +35,8 @@ func TestWhatAPersonWroteKeepsItsLinesAndDirection(t *testing.T) {
 	f := setup(t)
 	f.page.Message, f.page.Greeting = proto.String("شكرا\nThank you"), proto.String("مرحبا\nHello")
 	got := f.get("").body
-	require.Contains(t, got, "<blockquote dir=\"auto\"><p class=\"lines\">شكرا\nThank you</p></blockquote>")
-	require.Contains(t, got, "<p class=\"lines welcome\" dir=\"auto\">مرحبا\nHello</p>")
+	require.Contains(t, got, "<blockquote dir=\"auto\"><p><span class=\"line\">شكرا</span>\n<span class=\"line\">Thank you</span></p>")
+	require.Contains(t, got, "<p class=\"welcome\" dir=\"auto\"><span class=\"line\">مرحبا</span>\n<span class=\"line\">Hello</span></p>")
 }
 
 // What is unusual is asked, beside the input and once more before the gift is ordered. The form can be sent all the same.
