@@ -288,7 +288,7 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 		failure error
 		text    string
 	}{
-		"no stock":              {problem.New(problem.OutOfStock, "gone"), "Sorry, Dark truffles has just been taken."},
+		"no stock":              {problem.New(problem.OutOfStock, "gone"), "Sorry, “Dark truffles” has just been taken."},
 		"no longer in the list": {problem.New(problem.ProductNotAvailable, "gone"), "Sorry, the gift you chose is no longer available."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 		f.page.Gifts[0].OutOfStock = true
 		got := f.get("?step=review")
 		require.Equal(t, "/c/"+token+"?step=choose", got.Header().Get("Location"))
-		require.Contains(t, f.get("?step=choose").body, "Sorry, Dark truffles has just been taken.")
+		require.Contains(t, f.get("?step=choose").body, "Sorry, “Dark truffles” has just been taken.")
 	})
 	t.Run("one other gift is left", func(t *testing.T) {
 		f := setup(t)

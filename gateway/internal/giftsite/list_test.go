@@ -51,7 +51,7 @@ func TestTheLetterCanBeReadAgainAndTheChosenGiftIsNamed(t *testing.T) {
 	f.follow(filled())
 	list := f.get("?step=choose").body
 	require.Contains(t, list, `<a class="resume back" href="?step=review">Go on with: Dark truffles</a>`)
-	require.Contains(t, list, `<a class="back" href="?step=letter#main">Read your note again</a>`)
+	require.Contains(t, list, `<a class="back" href="?step=letter#main">Read the note again</a>`)
 	require.Contains(t, f.get("?step=letter").body, "Five years &amp; counting")
 	f.page.Message = nil
 	require.NotContains(t, f.get("?step=choose").body, "step=letter", "there is none")

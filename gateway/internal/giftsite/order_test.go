@@ -344,14 +344,14 @@ func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {
 	got := f.get("").body
 	require.Contains(t, got, "NP-1")
 	require.Contains(t, got, "Dark truffles")
-	require.Contains(t, got, "This gift was cancelled")
+	require.Contains(t, got, "This gift was canceled")
 	for _, text := range []string{"<ol", "delivery", "Delivery", "St•••", "PostNord"} {
 		require.NotContains(t, got, text)
 	}
 
 	f.nonce = "" // Another device.
 	got = f.get("").body
-	require.Contains(t, got, "This gift was cancelled")
+	require.Contains(t, got, "This gift was canceled")
 	require.NotContains(t, got, "everything is fine")
 	require.NotContains(t, got, "NP-1")
 }

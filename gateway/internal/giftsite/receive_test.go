@@ -58,7 +58,7 @@ func TestTheGiftIsUnwrappedByATouchAndOnlyWhereMovementIsLiked(t *testing.T) {
 	require.Regexp(t, `(?s)<main id="main" class="received">.*<a class="paper" href="#main"><svg .*`+
 		`>A gift for Astrid &lt;3</b> <span class="button">Open your gift</span></span></a>`,
 		f.get("").body, "a link that needs no script")
-	require.Contains(t, f.get("?step=choose").body, `href="?step=letter#main">Read your note again</a>`, "it is open already")
+	require.Contains(t, f.get("?step=choose").body, `href="?step=letter#main">Read the note again</a>`, "it is open already")
 	f.page.Message = nil
 	require.Contains(t, f.get("").body, `<div class="paper" aria-hidden="true"><svg class="bow"`, "above gifts it opens by itself")
 }

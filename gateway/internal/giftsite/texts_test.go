@@ -196,7 +196,7 @@ func TestADayIsWrittenAsInItsLanguage(t *testing.T) {
 	tr := read(t)
 	for name, want := range map[string][2]string{
 		"ar": {"\u20683\u2069 \u2068نوفمبر\u2069", "1 \u2068مارس\u2069"}, "de-DE": {"3. November", "1. März"},
-		"en-US": {"November 3", "March 1"}, "fr-FR": {"3 novembre", "1er mars"},
+		"en-US": {"November 3", "March 1"}, "fi-FI": {"3. marraskuuta", "1. maaliskuuta"}, "fr-FR": {"3 novembre", "1er mars"},
 	} {
 		for i, date := range []time.Time{time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), time.Date(2027, 3, 1, 23, 59, 0, 0, time.UTC)} {
 			shown := tr.textsFor(name).day(timestamppb.New(date))
