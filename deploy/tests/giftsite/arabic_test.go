@@ -23,10 +23,11 @@ func (f *fixture) arabicPage() *linksv1.GetClaimPageResponse {
 		{"سترة بقلنسوة", "قطن عضوي ثقيل، ناعم من الداخل."},
 		{"مزهرية زجاجية", "منفوخة يدويًا في سمولاند."},
 		{"شمعة معطّرة", "برائحة البتولا وملح البحر، تشتعل ستين ساعة."},
+	}, map[string]string{
+		"0.5 l": "0.5 لتر", "0.75 l": "0.75 لتر", "Steel": "فولاذي", "White": "أبيض", "Black": "أسود", "Navy": "كحلي", "Grey": "رمادي",
+	}, [3]string{
+		"فولاذ مقاوم للصدأ", "العرض 7 سم", "مصنوعة من قطعة واحدة من الفولاذ.\n\nليس فيها وصلات، فلا يتسرّب منها شيء.",
 	})
-	bottle := page.GetGifts()[1].GetVariations()
-	bottle[0].ValueNames, bottle[1].ValueNames = []string{"0.5 لتر", "0.75 لتر"}, []string{"فولاذي", "أبيض", "أسود"}
-	page.Gifts[1].Details.Story = "مصنوعة من قطعة واحدة من الفولاذ.\n\nليس فيها وصلات، فلا يتسرّب منها شيء."
 	return page
 }
 
@@ -40,7 +41,7 @@ func (b *browser) requireRightToLeft(t *testing.T) {
 		.map((e) => e.outerHTML.slice(0, 100))`))
 	require.Empty(t, outside)
 	// Words that are not centred begin at the right edge of their block.
-	leftward := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("h1, h2, h3, label, dt, dd, p, legend")]
+	leftward := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("h1, h2, h3, label, dt, dd, p, legend, blockquote")]
 		.filter((e) => e.checkVisibility() && !e.closest(".unseen, .skip") && e.childElementCount === 0 && e.textContent.trim() !== "")
 		.filter((e) => getComputedStyle(e).textAlign !== "center")
 		.filter((e) => {
@@ -63,6 +64,10 @@ func TestPagesAreReadFromRightToLeftInArabic(t *testing.T) {
 				require.Greater(t, b.left(t, ".gallery"), b.left(t, ".aside"), "the picture is at the right of the words")
 			}
 		})
+		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), "So kind of you!")) // In the other direction.
+		b.press(t, "form .quiet")
+		b.inspect(t, "44-thanked-arabic")
+		b.requireRightToLeft(t)
 	})
 }
 

@@ -3,6 +3,7 @@
 package giftsite_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -42,7 +43,9 @@ func forEveryCustomer(t *testing.T, test func(t *testing.T, f *fixture, b *brows
 
 // casinoPage has everything that a brand can set.
 func (f *fixture) casinoPage() *linksv1.GetClaimPageResponse {
-	return f.withLook(f.openPage("en-US", "#1B4B8F"))
+	page := f.withLook(f.openPage("en-US", "#1B4B8F"))
+	page.Brand.Site.Theme.Typeface = tenantsv1.Typeface_TYPEFACE_GROTESK
+	return page
 }
 
 // jewellerPage is black and gold, with square corners. It has no hero picture, and a sender without pictures.
@@ -62,7 +65,9 @@ func (f *fixture) jewellerPage() *linksv1.GetClaimPageResponse {
 		{"Kapuzenpullover", "Schwere Bio-Baumwolle, innen aufgeraut."},
 		{"Glasvase", "Mundgeblasen in Småland."},
 		{"Duftkerze", "Birke und Meersalz, sechzig Stunden Brenndauer."},
-	})
+	}, map[string]string{
+		"0.5 l": "0,5 l", "0.75 l": "0,75 l", "Steel": "Stahl", "White": "Weiß", "Black": "Schwarz", "Navy": "Marineblau", "Grey": "Grau",
+	}, [3]string{"Edelstahl", "7 cm breit", "Aus einem einzigen Stück Stahl gezogen.\n\nOhne Naht, also kann nichts auslaufen."})
 	return page
 }
 
@@ -71,6 +76,7 @@ func (f *fixture) bankPage() *linksv1.GetClaimPageResponse {
 	page := f.arabicPage()
 	page.Brand = f.openPage("ar", "#0A2540").GetBrand()
 	page.Brand.Name, page.Brand.LogoUrl = "Hansa Privatbank", nil
+	page.Message = proto.String("شكرًا لثقتك بنا على مدى خمس سنوات.")
 	return page
 }
 
@@ -91,13 +97,29 @@ func (f *fixture) outdoorPage() *linksv1.GetClaimPageResponse {
 		{"Hupullinen collegepaita", "Paksua luomupuuvillaa, sisäpinta harjattu."},
 		{"Lasimaljakko", "Suupuhallettu Smålandissa."},
 		{"Tuoksukynttilä", "Koivua ja merisuolaa, palaa kuusikymmentä tuntia."},
-	})
+	}, map[string]string{
+		"0.5 l": "0,5 l", "0.75 l": "0,75 l", "Steel": "Teräs", "White": "Valkoinen", "Black": "Musta", "Navy": "Laivastonsininen",
+		"Grey": "Harmaa",
+	}, [3]string{"Ruostumaton teräs", "Leveys 7 cm", "Vedetty yhdestä teräskappaleesta.\n\nSiinä ei ole saumaa, joten mikään ei vuoda."})
 	return page
 }
 
-// translate replaces names and descriptions of the gifts of openPage.
-func translate(page *linksv1.GetClaimPageResponse, words [][2]string) {
+// translate replaces names and descriptions of the gifts of openPage, their values, and the material, size and story of the bottle.
+func translate(page *linksv1.GetClaimPageResponse, words [][2]string, values map[string]string, details [3]string) {
 	for i, gift := range page.GetGifts() {
 		gift.Name, gift.Description = words[i][0], words[i][1]
+		for _, dimension := range gift.GetVariations() {
+			for _, value := range dimension.GetValues() {
+				dimension.ValueNames = append(dimension.ValueNames, cmp.Or(values[value], value))
+			}
+		}
+		if gift.GetDetails() != nil {
+			gift.Details.Material, gift.Details.Size, gift.Details.Story = details[0], details[1], details[2]
+		}
 	}
+}
+
+// kindWords are what the player writes to the brand, by locale.
+var kindWords = map[string]string{
+	"en-US": "So kind of you!", "de-DE": "Wie aufmerksam von Ihnen!", "fi-FI": "Kiitos, mikä ihana yllätys!", "ar": "شكرًا على لطفكم!",
 }

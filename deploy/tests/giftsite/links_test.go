@@ -183,7 +183,9 @@ func (l *fakeServices) CorrectClaimedGift(
 		return nil, problem.RecordNotFound()
 	}
 	l.order.Gift.MaskedRecipient.Street, l.order.Gift.CorrectableVersion = "Ny••••• •", proto.Int64(1)
-	delete(l.drafts, r.GetFormNonce())
+	corrected := proto.CloneOf(l.drafts[r.GetFormNonce()].GetRecipient())
+	proto.Merge(corrected, r.GetRecipient())
+	l.drafts[r.GetFormNonce()] = &linksv1.ClaimDraft{Recipient: corrected, OrderVersion: 1}
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 
