@@ -4,12 +4,14 @@ package faults_test
 
 import (
 	"context"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/identity"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -68,4 +70,72 @@ func (d *deployment) move(ctx context.Context, t *testing.T, tenant, to string) 
 	require.True(t, done, "%v %v", found, err)
 	require.Equal(t, to, d.cellOf(t, tenant))
 	return found.GetMove()
+}
+
+// moveTime is how long a move may take that is disturbed: a switch that failed is tried again after a minute.
+const moveTime = 5 * time.Minute
+
+// TestCellsMovesGoOnAfterKills disturbs a move at each of its steps: the mover, a gateway, the relay and the senders of the old cell, and
+// the database server die. Each move ends by itself, and all invariants hold.
+func TestCellsMovesGoOnAfterKills(t *testing.T) {
+	seeded := setting(t, seedVariable, time.Now().UnixNano())
+	r := newReport(t, seeded)
+	d := newDeployment(t, options{
+		binaries: buildPrograms(t, "", nil), direct: true, slowCommits: true, logs: r.dir, env: fewWorkers, cells: []string{"b"},
+	})
+	f := newFixture(t, d, seeded, refuseOneIn)
+	f.paceOrders()
+	f.useDuring(t, func(ctx context.Context) {
+		d.awaitGifts(ctx, t, "b", seed.Direct)
+		from, to := "a", "b"
+		for _, step := range []tenantsv1.MoveStep{
+			tenantsv1.MoveStep_MOVE_STEP_COPYING, tenantsv1.MoveStep_MOVE_STEP_PAUSING, tenantsv1.MoveStep_MOVE_STEP_SWITCHING,
+			tenantsv1.MoveStep_MOVE_STEP_ERASING,
+		} {
+			for _, disturbance := range d.disturbances(from) {
+				r.printf("%s at %s: %s", disturbance.description, step, d.moveDisturbed(ctx, t, to, step, disturbance))
+				from, to = to, from
+			}
+		}
+	})
+	f.checkAll(t, timeouts{feed: 3 * time.Minute, webhooks: 3 * time.Minute, stock: 2 * time.Minute}, r.printf)
+	r.printf("a change was repeated for %s at most", f.longestWait)
+	r.summary(f.results, nil)
+	require.Empty(t, f.violations(), "seed %d, see %s", seeded, r.dir)
+}
+
+// disturbances are what a move from a cell must survive.
+func (d *deployment) disturbances(from string) []fault {
+	const down = time.Second
+	return []fault{
+		killed("kill -9 mover", "both instances of tenants", down, d.of(identity.Tenants)...),
+		d.kill(d.of(identity.Gateway)[0], down),
+		killed("kill -9 relay", "both instances of events of the old cell", down, d.ofCell(from, identity.Events)...),
+		killed("kill -9 senders", "both instances of webhook of the old cell", down, d.ofCell(from, identity.Webhook)...),
+		d.restart("crash ", d.postgres, syscall.SIGQUIT, down),
+	}
+}
+
+// moveDisturbed moves a tenant, and injects the fault as soon as the move has reached the step.
+func (d *deployment) moveDisturbed(
+	ctx context.Context, t *testing.T, to string, at tenantsv1.MoveStep, disturbance fault,
+) *tenantsv1.TenantMove {
+	t.Helper()
+	_, err := d.cells.MoveTenant(ctx, &tenantsv1.MoveTenantRequest{Actor: staff, TenantId: seed.Direct, To: to})
+	require.NoError(t, err)
+	found := &tenantsv1.TenantMove{}
+	read := func(step tenantsv1.MoveStep) func() bool {
+		return func() bool {
+			got, err := d.cells.GetTenantMove(ctx, &tenantsv1.GetTenantMoveRequest{Actor: staff, TenantId: seed.Direct})
+			if err == nil {
+				found = got.GetMove()
+			}
+			return err == nil && found.GetStep() >= step
+		}
+	}
+	require.True(t, waitFor(moveTime, read(at)), "%v", found)
+	require.NoError(t, disturbance.inject(ctx))
+	require.True(t, waitFor(moveTime, read(tenantsv1.MoveStep_MOVE_STEP_DONE)), "%v", found)
+	require.Equal(t, to, d.cellOf(t, seed.Direct))
+	return found
 }

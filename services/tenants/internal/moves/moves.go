@@ -35,8 +35,9 @@ import (
 const (
 	// workInterval is how often the worker looks for moves, and looks at one again whose step is not complete.
 	workInterval = time.Second
-	// retryPause follows an attempt that failed. Between two fences the tenant works for most of the time.
-	retryPause = time.Minute
+	// retryPause follows an attempt that failed, fencePause one that had fenced the tenant: it must be able to work for most of the time.
+	retryPause = 5 * time.Second
+	fencePause = time.Minute
 	// fenceTime is how long changes of a tenant are refused at most. Gateways hold a call back for a little longer.
 	fenceTime = 8 * time.Second
 )
@@ -90,6 +91,9 @@ func (m *Mover) work(ctx context.Context, move store.Move) error {
 	if err != nil {
 		problem, after = err.Error(), retryPause
 	}
+	if errors.Is(err, errSwitch) {
+		after = fencePause
+	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	noted := m.deps.Store.NoteMove(within, move.ID, lag, problem, after)
@@ -98,6 +102,9 @@ func (m *Mover) work(ctx context.Context, move store.Move) error {
 	}
 	return errors.Join(err, noted)
 }
+
+// errSwitch means that the tenant was fenced, and is not any more.
+var errSwitch = errors.New("the tenant was not switched")
 
 const noteTimeout = 5 * time.Second
 
@@ -128,7 +135,7 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 		}
 		if move.Step == store.Switching {
 			if err := m.switchCell(ctx, c, move); err != nil {
-				return 0, lag, fmt.Errorf("switch: %w", errors.Join(err, m.goBack(ctx, c, move, err)))
+				return 0, lag, errors.Join(errSwitch, err, m.goBack(ctx, c, move, err))
 			}
 		}
 		if move.Step == store.MoveDone || move.Step == store.Cancelled {
