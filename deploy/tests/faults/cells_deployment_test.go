@@ -80,8 +80,8 @@ func (d *deployment) dialTenant(t *testing.T, tenant string, service identity.Na
 	return c
 }
 
-// Invoke implements grpc.ClientConnInterface. If the tenant has moved since the call began, its error says nothing about the tenant,
-// and the call must be repeated.
+// Invoke implements grpc.ClientConnInterface. If the tenant has moved since the call began, its error says nothing about the
+// tenant, and the call must be repeated.
 func (c *tenantConn) Invoke(ctx context.Context, method string, req, resp any, opts ...grpc.CallOption) error {
 	before, err := c.deployment.findCell(ctx, c.tenant)
 	if err != nil {

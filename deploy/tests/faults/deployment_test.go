@@ -270,7 +270,8 @@ func (d *deployment) dial(t *testing.T, service identity.Name, n int) *local.Con
 func (d *deployment) dialCell(t *testing.T, cell string, service identity.Name, n int) *local.Conn {
 	t.Helper()
 	variable := "GIFTING_GRPC_" + strings.ToUpper(programs.Named(service).Database)
-	conn, err := local.Dial(map[string]string{"GIFTING_CA": d.env["GIFTING_CA"], variable: d.ofCell(cell, service)[n%2].addr}, variable)
+	addr := d.ofCell(cell, service)[n%2].addr
+	conn, err := local.Dial(map[string]string{"GIFTING_CA": d.env["GIFTING_CA"], variable: addr}, variable)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return conn

@@ -17,8 +17,8 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-// retries shortens the wait for failed webhooks of a tenant, whose third attempt is due five minutes after the second, and the fourth half
-// an hour later. It checks the log of such a delivery against the schedule, then makes the delivery due.
+// retries shortens the wait for failed webhooks of a tenant, whose third attempt is due five minutes after the second, and the
+// fourth half an hour later. It checks the log of such a delivery against the schedule, then makes the delivery due.
 type retries struct {
 	fixture    *fixture
 	operations webhookv1.WebhookOperationsServiceClient
@@ -39,7 +39,8 @@ func (f *fixture) newRetries(t *testing.T, tenant string) *retries {
 	t.Helper()
 	cell := f.cellOf(t, tenant)
 	return &retries{
-		fixture: f, queue: f.connect(t, inCell(cell, "webhook")), first: map[missingWebhook]attemptCounts{}, last: map[missingWebhook]int32{},
+		fixture: f, queue: f.connect(t, inCell(cell, "webhook")),
+		first: map[missingWebhook]attemptCounts{}, last: map[missingWebhook]int32{},
 		operations: webhookv1.NewWebhookOperationsServiceClient(f.dialCell(t, cell, identity.Webhook, 0)),
 	}
 }
