@@ -39,6 +39,9 @@ var notSeenAtOnce = map[string]string{
 	"FeedLag":                "an SLO",
 	"WebhookAge":             "an SLO",
 	"WebhookFailures":        "an SLO",
+	"MoveStanding":           "only with further cells",
+	"GiftsBehind":            "only with further cells",
+	"CellFull":               "only with further cells",
 }
 
 func TestStatusHasTheLimitsOfTheAlerts(t *testing.T) {

@@ -89,7 +89,7 @@ func TestErrorsOfAHandler(t *testing.T) {
 
 func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 	t.Parallel()
-	sent := caller.Principal{TenantID: "t", KeyID: 7, BrandIDs: []string{"b"}, TenantVersion: 3}
+	sent := caller.Principal{TenantID: "t", KeyID: 7, BrandIDs: []string{"b"}, TenantVersion: 3, Cell: "b", Moving: true}
 	req := caller.Request{IdempotencyKey: "k", Fingerprint: []byte{0, 1, 255}, OtherFingerprints: [][]byte{{2}, {3}}, ID: "trace"}
 	req.IfMatch = &caller.Condition{Tags: []string{`"a"`}}
 	conn, _ := setup(t, func(ctx context.Context) error {

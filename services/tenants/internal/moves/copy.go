@@ -23,8 +23,9 @@ const (
 	notReady = `SELECT count(*) FROM pg_subscription_rel r JOIN pg_subscription s ON s.oid = r.srsubid
 WHERE s.subname = $1 AND r.srsubstate <> 'r'`
 
-	selectLag = `SELECT coalesce((SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)::bigint
-  FROM pg_replication_slots WHERE slot_name = $1), 0)`
+	// Without its slot, a copy is behind the whole log.
+	selectLag = `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), coalesce(
+  (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = $1), '0/0'))::bigint`
 )
 
 // copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new cell
@@ -71,6 +72,9 @@ const maxLag = 4 << 20
 
 // subscribe begins the copy of a database. What an earlier attempt has left in the new cell is erased before.
 func (c *cells) subscribe(ctx context.Context, from, to *database) error {
+	if err := c.requireRows(ctx, c.source, c.target); err != nil {
+		return err
+	}
 	if err := c.eraseIn(ctx, to); err != nil {
 		return err
 	}
@@ -206,14 +210,47 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// eraseRows erases the rows of the tenant in a cell, and checks that none is left.
-func (c *cells) eraseRows(ctx context.Context, side map[string]*database) error {
+// eraseRows erases the rows of the tenant in a cell, and checks that none is left. The other cell must have the tenant.
+func (c *cells) eraseRows(ctx context.Context, side, other map[string]*database) error {
+	if err := c.requireRows(ctx, other, side); err != nil {
+		return err
+	}
 	for _, name := range all() {
 		if err := c.eraseIn(ctx, side[name]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// errOnlyRows means that the steps of the move do not fit what the cells have.
+var errOnlyRows = errors.New("the rows that the move would erase are the only ones of the tenant: " +
+	"was the database of the tenants service restored to a time during the move?")
+
+// requireRows fails with errOnlyRows if only the cell that is to be erased has rows of the tenant.
+func (c *cells) requireRows(ctx context.Context, kept, erased map[string]*database) error {
+	found, err := c.anyRows(ctx, kept)
+	if found || err != nil {
+		return err
+	}
+	found, err = c.anyRows(ctx, erased)
+	if err == nil && found {
+		err = errOnlyRows
+	}
+	return err
+}
+
+func (c *cells) anyRows(ctx context.Context, side map[string]*database) (found bool, err error) {
+	for _, d := range side {
+		sql := "SELECT false"
+		for _, t := range d.tables {
+			sql += " OR EXISTS (SELECT FROM " + quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
+		}
+		if found, err = value[bool](ctx, d, sql); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // errRowsLeft means that rows are still being written.

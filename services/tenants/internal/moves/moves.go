@@ -190,7 +190,7 @@ func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveS
 	if waiting, err := c.unconfirmed(ctx); waiting || err != nil {
 		return store.MoveErase, err
 	}
-	if err := c.eraseRows(ctx, c.source); err != nil {
+	if err := c.eraseRows(ctx, c.source, c.target); err != nil {
 		return 0, err
 	}
 	return store.MoveDone, c.unfence(ctx, c.source)
@@ -204,7 +204,7 @@ func (m *Mover) undo(ctx context.Context, c *cells) (next tenantsv1.MoveStep, er
 	if err := c.endCopies(ctx); err != nil {
 		return 0, err
 	}
-	if err := c.eraseRows(ctx, c.target); err != nil {
+	if err := c.eraseRows(ctx, c.target, c.source); err != nil {
 		return 0, err
 	}
 	return store.Cancelled, c.unfence(ctx, c.target)
