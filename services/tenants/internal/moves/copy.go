@@ -89,7 +89,9 @@ func (c *cells) subscribe(ctx context.Context, from, to *database) error {
 		return err
 	}
 	if !published {
-		if err := from.run(ctx, "publish rows", c.publication(from)); err != nil {
+		err := from.run(ctx, "publish rows", "CREATE PUBLICATION "+quoted(name)+" FOR TABLE "+c.published(from)+
+			" WITH (publish_via_partition_root = true)")
+		if err != nil {
 			return err
 		}
 	}
@@ -113,14 +115,13 @@ func (c *cells) subscribe(ctx context.Context, from, to *database) error {
 		" WITH (create_slot = false, slot_name = '"+name+"')")
 }
 
-// publication is the statement that publishes the rows of the tenant.
-func (c *cells) publication(d *database) string {
+// published lists the rows of the tenant for a publication.
+func (c *cells) published(d *database) string {
 	var tables []string
 	for _, t := range d.tables {
 		tables = append(tables, quoted(t.name)+" WHERE ("+c.rows(t, "")+")")
 	}
-	return "CREATE PUBLICATION " + quoted(c.name(d)) + " FOR TABLE " + strings.Join(tables, ", ") +
-		" WITH (publish_via_partition_root = true)"
+	return strings.Join(tables, ", ")
 }
 
 // ensureDays makes the partitions in the new cell that the events of the tenant need.
@@ -256,6 +257,9 @@ func (c *cells) anyRows(ctx context.Context, side map[string]*database) (found b
 // errRowsLeft means that rows are still being written.
 var errRowsLeft = errors.New("rows of the tenant are left")
 
+// asApplyWorker makes a transaction write without ordinary triggers.
+const asApplyWorker = `SET LOCAL session_replication_role = replica`
+
 // eraseIn erases in the role of an apply worker, because audits refuse to be deleted otherwise.
 func (c *cells) eraseIn(ctx context.Context, d *database) error {
 	sql, left := "", "SELECT 0"
@@ -273,7 +277,7 @@ func (c *cells) eraseIn(ctx context.Context, d *database) error {
 		sql += "; DELETE FROM " + quoted(t.name) + " WHERE " + c.rows(t, "")
 		left += " + (SELECT count(*) FROM " + quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
 	}
-	if err := d.run(ctx, "erase rows", "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL session_replication_role = replica"+sql+
+	if err := d.run(ctx, "erase rows", "BEGIN; SET LOCAL statement_timeout = 0; "+asApplyWorker+sql+
 		"; COMMIT"); err != nil {
 		_, _ = d.Exec(ctx, "ROLLBACK")
 		return err

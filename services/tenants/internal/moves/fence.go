@@ -25,15 +25,19 @@ const (
 WHERE tenant_id = $1 AND key_id = ANY($2::int[]) AND lease_token IS NOT NULL AND next_attempt_at > clock_timestamp()`
 )
 
-// pause makes the webhooks of the tenant wait. The step is complete when none is being sent. If the tenant has new keys, the copy begins
-// again: their rows are not in it.
+// pause makes the webhooks of the tenant wait. The step is complete when none is being sent. From here on the copy follows the rows of
+// keys that were made since it began; carryLate copies their earlier ones.
 func (m *Mover) pause(ctx context.Context, c *cells, move *store.Move) (next tenantsv1.MoveStep, err error) {
-	changed, err := m.deps.Store.MoveKeys(ctx, move)
-	if err != nil {
+	if err := m.deps.Store.MoveKeys(ctx, move); err != nil {
 		return 0, err
 	}
-	if changed {
-		return store.Copying, c.endCopies(ctx)
+	if len(move.Late) > 0 {
+		err := c.each(all(), func(from, _ *database) error {
+			return from.run(ctx, "follow new keys", "ALTER PUBLICATION "+quoted(c.name(from))+" SET TABLE "+c.published(from))
+		})
+		if err != nil {
+			return 0, err
+		}
 	}
 	webhook := c.source[webhookDB]
 	if err := webhook.run(ctx, "hold deliveries", holdDeliveries, move.ID, move.KeyIDs); err != nil {

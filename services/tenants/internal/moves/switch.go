@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/identity"
@@ -34,6 +35,9 @@ func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) erro
 	}
 	if err := m.awaitGifts(within, c); err != nil {
 		return fmt.Errorf("wait for the gifts of the new cell: %w", err)
+	}
+	if err := c.carryLate(within); err != nil {
+		return err
 	}
 	rows, err := c.compare(within)
 	if err != nil {
@@ -100,6 +104,38 @@ func (c *cells) checksum(ctx context.Context, d *database, t table) (rows int64,
 		return 0, "", fmt.Errorf("compare %s.%s of cell %s: %w", d.name, t.name, d.cell, err)
 	}
 	return rows, sum, nil
+}
+
+// carryLate copies the rows of keys that were made after the copy began, as far as the new cell does not have them.
+func (c *cells) carryLate(ctx context.Context) error {
+	if len(c.move.Late) == 0 {
+		return nil
+	}
+	return c.each(all(), func(from, to *database) error {
+		for _, t := range from.tables {
+			if !t.byKey {
+				continue
+			}
+			name := quoted(t.name)
+			rows, err := value[string](ctx, from, "SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]') FROM "+name+
+				" t WHERE key_id = ANY($1::int[])", c.move.Late)
+			if err != nil {
+				return err
+			}
+			err = pgx.BeginFunc(ctx, to.Conn, func(tx pgx.Tx) error {
+				if _, err := tx.Exec(ctx, asApplyWorker); err != nil {
+					return err
+				}
+				_, err := tx.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM jsonb_populate_recordset(NULL::"+name+", $1::jsonb) ON CONFLICT DO NOTHING",
+					rows)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("carry rows of new keys to %s: %w", to.cell, err)
+			}
+		}
+		return nil
+	})
 }
 
 // carry makes the sequences of the new cell go on after the values of the tenant's rows, so that later rows sort after them, and carries

@@ -28,6 +28,8 @@ var (
 type Move struct {
 	tenants.Tenant
 
+	// Late are those of its keys that were made after the move began: the copy does not have their earlier rows.
+	Late []int32
 	// From and To are letters of cells.
 	From, To string
 	Step     tenantsv1.MoveStep
@@ -71,8 +73,7 @@ ON CONFLICT (tenant_id) DO UPDATE SET source = excluded.source, target = exclude
 	dueMoves = `SELECT tenant_id::text FROM tenant_moves WHERE ` + unfinished + ` AND next_attempt_at <= clock_timestamp()
 ORDER BY requested_at`
 
-	readMove = `SELECT tenant_id::text, key_ids, source, target, step FROM tenant_moves WHERE tenant_id = $1 AND ` + unfinished + `
-  AND next_attempt_at <= clock_timestamp()`
+	readMove = selectMoves + `WHERE m.tenant_id = $1 AND ` + unfinished + ` AND next_attempt_at <= clock_timestamp()`
 
 	stepMove = `UPDATE tenant_moves SET step = $3, step_at = clock_timestamp(), problem = '', next_attempt_at = clock_timestamp()
 WHERE tenant_id = $1 AND step = $2 RETURNING target`
@@ -82,8 +83,6 @@ WHERE tenant_id = $1 AND step = $2 RETURNING target`
 	measureMove = `UPDATE tenant_moves SET rows = $2, pause = $3 WHERE tenant_id = $1`
 
 	noteMove = `UPDATE tenant_moves SET lag_bytes = $2, problem = $3, next_attempt_at = clock_timestamp() + $4::interval WHERE tenant_id = $1`
-
-	setKeys = `UPDATE tenant_moves SET key_ids = $2 WHERE tenant_id = $1`
 
 	selectOldest = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(requested_at)), 0)::float8 FROM tenant_moves WHERE ` + unfinished
 )
@@ -178,10 +177,19 @@ func (s *Store) CancelMove(ctx context.Context, tenantID string, by Authorizatio
 	})
 }
 
-const readAnyMove = `SELECT tenant_id::text, key_ids, source, target, step FROM tenant_moves WHERE tenant_id = $1 FOR UPDATE`
+const (
+	keysOfMove = `ARRAY(SELECT id FROM api_keys WHERE tenant_id = m.tenant_id ORDER BY id),
+  ARRAY(SELECT id FROM api_keys WHERE tenant_id = m.tenant_id AND id <> ALL (m.key_ids) ORDER BY id)`
+
+	selectMoves = `SELECT m.tenant_id::text, ` + keysOfMove + `, source, target, step FROM tenant_moves m `
+
+	readAnyMove = selectMoves + `WHERE m.tenant_id = $1 FOR UPDATE`
+
+	selectMoveKeys = `SELECT ` + keysOfMove + ` FROM tenant_moves m WHERE m.tenant_id = $1`
+)
 
 func scanMove(row pgx.CollectableRow) (m Move, err error) {
-	return m, row.Scan(&m.ID, &m.KeyIDs, &m.From, &m.To, postgres.ScanEnum(&m.Step))
+	return m, row.Scan(&m.ID, &m.KeyIDs, &m.Late, &m.From, &m.To, postgres.ScanEnum(&m.Step))
 }
 
 // EachMove calls work with every move that is due and that no other instance works on.
@@ -261,18 +269,12 @@ func (s *Store) NoteMove(ctx context.Context, tenantID string, lag int64, proble
 	return s.exec(ctx, "note progress of move", noteMove, tenantID, lag, problem, after)
 }
 
-// MoveKeys records the keys that the tenant has now, and reports whether some are new since the copy began.
-func (s *Store) MoveKeys(ctx context.Context, m *Move) (changed bool, err error) {
-	var cell string
-	var keyIDs []int32
-	if err := s.pool.QueryRow(ctx, selectTenantCell, m.ID).Scan(&cell, &keyIDs); err != nil {
-		return false, fmt.Errorf("read keys of tenant: %w", err)
+// MoveKeys reads the keys of the tenant again. From PAUSING on there are no new ones.
+func (s *Store) MoveKeys(ctx context.Context, m *Move) error {
+	if err := s.pool.QueryRow(ctx, selectMoveKeys, m.ID).Scan(&m.KeyIDs, &m.Late); err != nil {
+		return fmt.Errorf("read keys of tenant: %w", err)
 	}
-	if len(keyIDs) == len(m.KeyIDs) { // Keys are never deleted.
-		return false, nil
-	}
-	m.KeyIDs = keyIDs
-	return true, s.exec(ctx, "record keys of move", setKeys, m.ID, keyIDs)
+	return nil
 }
 
 // OldestMove is how long ago the oldest move that has not ended was requested; zero: there is none.

@@ -28,7 +28,7 @@ CREATE TABLE tenant_moves (
     requested_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     actor_kind      text        NOT NULL CHECK (actor_kind IN ('BACKOFFICE_ACCOUNT', 'SYSTEM')),
     actor_id        text        NOT NULL CHECK (char_length(actor_id) <= 128),
-    -- All keys that the tenant ever had: some rows name only a key. None is created from PAUSING on.
+    -- The keys that the tenant had when the move began: some rows name only a key.
     key_ids         int[]       NOT NULL,
     step_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
     rows            bigint      NOT NULL DEFAULT 0,
