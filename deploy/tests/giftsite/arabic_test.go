@@ -41,7 +41,8 @@ func (b *browser) requireRightToLeft(t *testing.T) {
 		.map((e) => e.outerHTML.slice(0, 100))`))
 	require.Empty(t, outside)
 	// Words that are not centred begin at the right edge of their block.
-	leftward := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("h1, h2, h3, label, dt, dd, p, legend, blockquote")]
+	const blocks = `[...document.querySelectorAll("h1, h2, h3, label, dt, dd, p, legend, blockquote")]`
+	leftward := get(t, b, chromedp.Evaluate[[]string](blocks+`
 		.filter((e) => e.checkVisibility() && !e.closest(".unseen, .skip") && e.childElementCount === 0 && e.textContent.trim() !== "")
 		.filter((e) => getComputedStyle(e).textAlign !== "center")
 		.filter((e) => {

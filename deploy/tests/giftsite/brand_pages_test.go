@@ -100,7 +100,9 @@ func (f *fixture) outdoorPage() *linksv1.GetClaimPageResponse {
 	}, map[string]string{
 		"0.5 l": "0,5 l", "0.75 l": "0,75 l", "Steel": "Teräs", "White": "Valkoinen", "Black": "Musta", "Navy": "Laivastonsininen",
 		"Grey": "Harmaa",
-	}, [3]string{"Ruostumaton teräs", "Leveys 7 cm", "Vedetty yhdestä teräskappaleesta.\n\nSiinä ei ole saumaa, joten mikään ei vuoda."})
+	}, [3]string{
+		"Ruostumaton teräs", "Leveys 7 cm", "Vedetty yhdestä teräskappaleesta.\n\nSiinä ei ole saumaa, joten mikään ei vuoda.",
+	})
 	return page
 }
 

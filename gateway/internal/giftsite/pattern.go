@@ -55,20 +55,20 @@ const (
 // brands can have the same one.
 func lookOf(brand *linksv1.ClaimBrand) int {
 	colours := brand.GetPrimaryColour() + brand.GetSite().GetTheme().GetAccentColour()
-	return int(crc32.ChecksumIEEE([]byte(brand.GetName() + strings.ToLower(colours))))
+	return int(crc32.ChecksumIEEE([]byte(strings.ToLower(colours) + brand.GetName())))
 }
 
 // ribbonOn returns the colour of the ribbon, which is the same on the light and the dark paper of a brand: the accent if it is seen
 // on both, else nearly white or nearly black.
-func ribbonOn(light, dusk, accent rgb) rgb {
-	if min(difference(accent, light), difference(accent, dusk)) >= distinguishable {
+func ribbonOn(lightPaper, darkPaper, accent rgb) rgb {
+	if min(difference(accent, lightPaper), difference(accent, darkPaper)) >= distinguishable {
 		return accent
 	}
 	ribbon := white
-	if min(contrast(dark, light), contrast(dark, dusk)) > min(contrast(white, light), contrast(white, dusk)) {
+	if min(contrast(dark, lightPaper), contrast(dark, darkPaper)) > min(contrast(white, lightPaper), contrast(white, darkPaper)) {
 		ribbon = dark
 	}
-	return ribbon.mixedInto(light, motifTone)
+	return ribbon.mixedInto(lightPaper, motifTone)
 }
 
 // pattern is the wrapping paper as an image of CSS. The look chooses the motif and its size.

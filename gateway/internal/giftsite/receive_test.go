@@ -83,6 +83,15 @@ func TestEachBrandHasItsOwnPaperInItsColours(t *testing.T) {
 	}
 	require.NotEqual(t, motifOf("Nordlys Casino", "#1B4B8F", "#0B7C88"), motifOf("Hansa Privatbank", "#0A2540", ""), "both are blue")
 	require.NotEqual(t, motifOf("Nordlys Casino", "#1B4B8F", ""), motifOf("Nordlys Casino", "#1B4B8F", "#0B7C88"), "the accent counts")
+	seen := map[int]string{}
+	for name, colours := range map[string][2]string{ // The brands of the demo data.
+		"Nordlys Casino": {"#1B4B8F", "#0B7A75"}, "Polar Spins": {"#0FA3B1"}, "Fjord Live": {}, "Rheingold": {"#B8860B", "#6B1D2E"},
+		"Lorelei Bingo": {"#7A1F3D"},
+	} {
+		motif := motifOf(name, colours[0], colours[1])
+		require.Empty(t, seen[motif], "%s has the pattern of another brand", name)
+		seen[motif] = name
+	}
 }
 
 func TestEveryMotifIsAnImageOfTheColoursOfTheBrand(t *testing.T) {

@@ -35,7 +35,8 @@ func TestTheNoteIsSignedByItsSender(t *testing.T) {
 
 	t.Run("without a note it is the greeting", func(t *testing.T) {
 		f.page.Message, f.page.Greeting = nil, proto.String("Happy midsummer!")
-		require.Regexp(t, `(?s)Happy midsummer!</span></p>\s*<div class="signed"><img class="signature".*Maja Sandström</bdi>`, f.get("").body)
+		require.Regexp(t, `(?s)Happy midsummer!</span></p>\s*<div class="signed"><img class="signature".*Maja Sandström</bdi>`,
+			f.get("").body)
 		f.page.Brand.Site = nil
 		require.NotContains(t, f.get("").body, "signed")
 		f.page.Brand.Site, f.page.Greeting = withSender(), nil

@@ -237,8 +237,8 @@ func (c rgb) lightened() rgb {
 	return c.mixedInto(light, stepShare)
 }
 
-// difference is how far apart two colours look: their distance in OKLab, where black and white are 1 apart. Unlike contrast, it knows
-// hues.
+// difference is how far apart two colours look: their distance in OKLab, where black and white are 1 apart. Unlike contrast, it
+// knows hues.
 func difference(a, b rgb) float64 {
 	sum := 0.0
 	for i, v := range a.oklab() {
@@ -251,10 +251,14 @@ func difference(a, b rgb) float64 {
 func (c rgb) oklab() rgb {
 	linearised := rgb{linear(c[0]), linear(c[1]), linear(c[2])}
 	cones := linearised.through([3]rgb{
-		{0.4122214708, 0.5363325363, 0.0514459929}, {0.2119034982, 0.6806995451, 0.1073969566}, {0.0883024619, 0.2817188376, 0.6299787005},
+		{0.4122214708, 0.5363325363, 0.0514459929},
+		{0.2119034982, 0.6806995451, 0.1073969566},
+		{0.0883024619, 0.2817188376, 0.6299787005},
 	})
 	return rgb{math.Cbrt(cones[0]), math.Cbrt(cones[1]), math.Cbrt(cones[2])}.through([3]rgb{
-		{0.2104542553, 0.7936177850, -0.0040720468}, {1.9779984951, -2.4285922050, 0.4505937099}, {0.0259040371, 0.7827717662, -0.8086757660},
+		{0.2104542553, 0.7936177850, -0.0040720468},
+		{1.9779984951, -2.4285922050, 0.4505937099},
+		{0.0259040371, 0.7827717662, -0.8086757660},
 	})
 }
 

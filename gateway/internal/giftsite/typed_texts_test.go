@@ -36,7 +36,8 @@ func TestWhatAPersonWroteKeepsItsLinesAndDirection(t *testing.T) {
 	f.page.Message, f.page.Greeting = proto.String("شكرا\nThank you"), proto.String("مرحبا\nHello")
 	got := f.get("").body
 	require.Contains(t, got, "<blockquote dir=\"auto\"><p><span class=\"line\">شكرا</span>\n<span class=\"line\">Thank you</span></p>")
-	require.Contains(t, got, "<p class=\"welcome\" dir=\"auto\"><span class=\"line\">مرحبا</span>\n<span class=\"line\">Hello</span></p>")
+	require.Contains(t, got, "<p class=\"welcome\" dir=\"auto\"><span class=\"line\">مرحبا</span>\n"+
+		"<span class=\"line\">Hello</span></p>")
 }
 
 // What is unusual is asked, beside the input and once more before the gift is ordered. The form can be sent all the same.

@@ -70,8 +70,8 @@ const (
 	manyGifts = 13
 )
 
-// filter hides the gifts of other categories. They are on the page, so that a script can show them. Each card is of the gift with its
-// index.
+// filter hides the gifts of other categories. They are on the page, so that a script can show them. Each card has the index of its
+// gift.
 func (p *listView) filter(gifts []*linksv1.ClaimGift, categories []*linksv1.ClaimCategory, chosen string) {
 	if len(p.Cards) < manyGifts || len(categories) < 2 {
 		return
