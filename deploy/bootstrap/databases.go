@@ -38,10 +38,10 @@ type login struct{ role, password, server, database string }
 // Databases returns the statements that make the databases and roles that the secrets name, for the chosen databases or all. They
 // can be executed again, also with new passwords.
 //
-// A service has two roles. <database>_migrate owns the database and all that its migrations create. <database> serves, and may
-// read and change rows only. In the database of the feed it acts as the owner, because it makes a partition each day.
-// The relay's login may enter the databases with an outbox, and belongs to the role gifting_relay. If GIFTING_CELL_DATABASES names a
-// database, so that tenants are moved from it or to it, its login there is made too.
+// A service has two roles. <database>_migrate owns the database and all that its migrations create. <database> serves, and may read
+// and change rows only. In the database of the feed it acts as the owner, because it makes a partition each day. The relay's login
+// may enter the databases with an outbox, and belongs to the role gifting_relay. If GIFTING_CELL_DATABASES names a database, so
+// that tenants are moved from it or to it, its login there is made too.
 func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 	var all []Statement
 	for _, name := range chosen {
@@ -232,9 +232,9 @@ func (s Secrets) relays() (map[string]login, error) {
 	return all, nil
 }
 
-// moverLogin makes the login with which the tenants service moves tenants from a database or to it, by logical replication. It makes
-// publications, slots, subscriptions and triggers, and writes as PostgreSQL does when it applies changes, without ordinary triggers.
-// Before PostgreSQL 16 only a superuser may make subscriptions.
+// moverLogin makes the login with which the tenants service moves tenants from a database or to it, by logical replication. It
+// makes publications, slots, subscriptions and triggers, and writes as PostgreSQL does when it applies changes, without ordinary
+// triggers. Before PostgreSQL 16 only a superuser may make subscriptions.
 func moverLogin(l, owner login) []Statement {
 	const before16 = "SELECT WHERE current_setting('server_version_num')::int < 160000"
 	const since16 = "SELECT WHERE current_setting('server_version_num')::int >= 160000"

@@ -244,7 +244,8 @@ func TestTheLoginThatMovesTenantsMayDoWhatAMoveDoes(t *testing.T) {
 		require.NoError(t, err, allowed)
 	}
 	var replicates bool
-	require.NoError(t, mover.QueryRow(t.Context(), "SELECT rolreplication FROM pg_roles WHERE rolname = current_user").Scan(&replicates))
+	const selectReplicates = "SELECT rolreplication FROM pg_roles WHERE rolname = current_user"
+	require.NoError(t, mover.QueryRow(t.Context(), selectReplicates).Scan(&replicates))
 	require.True(t, replicates)
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "gifting-tenants", "cell-databases"), []byte("a=db/{database}"), 0o600))
 	_, err = bootstrap.Databases(bootstrap.OpenSecrets(f.dir))

@@ -43,8 +43,8 @@ const (
 // HomeCell is the letter of the first cell: the one installation of services that hold records of tenants, or the first of several.
 const HomeCell = "a"
 
-// Cell says in which cell a service is. Claim tokens and order references, which live for ever, begin with the letter of the cell in
-// which they were made.
+// Cell says in which cell a service is. Claim tokens and order references, which live for ever, begin with the letter of the cell
+// in which they were made.
 type Cell struct {
 	Letter string `env:"CELL" envDefault:"a" doc:"Letter of the cell of this service, from a to z. The programs of one cell have the same, and those of another one a different letter."`
 }

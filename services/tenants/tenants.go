@@ -157,7 +157,8 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 		}),
 	)
 	server.Register(s.Server, server.Deps{
-		Store: tenants, Versions: publisher, Moves: mover, Ring: ring, Privacy: persons, Holders: peers.holders(""), Own: store.TenantData(s.Pool),
+		Store: tenants, Versions: publisher, Moves: mover, Ring: ring, Privacy: persons,
+		Holders: peers.holders(""), Own: store.TenantData(s.Pool),
 		Currencies: catalogv1.NewCurrenciesServiceClient(peers.to(identity.Catalog)), Log: s.Telemetry.Logger, Now: time.Now,
 	}, server.Config{
 		Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace,

@@ -75,8 +75,8 @@ func (d *deployment) move(ctx context.Context, t *testing.T, tenant, to string) 
 // moveTime is how long a move may take that is disturbed: a switch that failed is tried again after a minute.
 const moveTime = 5 * time.Minute
 
-// TestCellsMovesGoOnAfterKills disturbs a move at each of its steps: the mover, a gateway, the relay and the senders of the old cell, and
-// the database server die. Each move ends by itself, and all invariants hold.
+// TestCellsMovesGoOnAfterKills disturbs a move at each of its steps: the mover, a gateway, the relay and the senders of the old
+// cell, and the database server die. Each move ends by itself, and all invariants hold.
 func TestCellsMovesGoOnAfterKills(t *testing.T) {
 	seeded := setting(t, seedVariable, time.Now().UnixNano())
 	r := newReport(t, seeded)

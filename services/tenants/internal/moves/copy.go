@@ -28,9 +28,9 @@ WHERE s.subname = $1 AND r.srsubstate <> 'r'`
   (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = $1), '0/0'))::bigint`
 )
 
-// copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new cell
-// is not far behind.
-func (m *Mover) copyRows(ctx context.Context, c *cells, move *store.Move) (next tenantsv1.MoveStep, lag int64, err error) {
+// copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new
+// cell is not far behind.
+func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep, lag int64, err error) {
 	if err := c.free(ctx); err != nil { // If a worker ended before it had done so.
 		return 0, 0, err
 	}
@@ -126,7 +126,8 @@ func (c *cells) published(d *database) string {
 
 // ensureDays makes the partitions in the new cell that the events of the tenant need.
 func (c *cells) ensureDays(ctx context.Context, from, to *database) error {
-	days, err := value[[]time.Time](ctx, from, `SELECT coalesce(array_agg(DISTINCT day), '{}') FROM feed WHERE tenant_id = $1`, c.move.ID)
+	const selectDays = `SELECT coalesce(array_agg(DISTINCT day), '{}') FROM feed WHERE tenant_id = $1`
+	days, err := value[[]time.Time](ctx, from, selectDays, c.move.ID)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func (c *cells) dropSlots(ctx context.Context, from *database, name, syncSlots s
 		if time.Now().After(until) {
 			return errSlotBusy
 		}
-		if err := sleep(ctx, poll); err != nil {
+		if err := sleep(ctx); err != nil {
 			return err
 		}
 	}
@@ -202,11 +203,11 @@ const (
 	poll = 20 * time.Millisecond
 )
 
-func sleep(ctx context.Context, pause time.Duration) error {
+func sleep(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pause):
+	case <-time.After(poll):
 		return nil
 	}
 }

@@ -27,8 +27,8 @@ var (
 	readers = []string{eventsDB, webhookDB}
 )
 
-// Databases are the URLs of the databases of cells, each with a login that may replicate. A key is the letter of a cell, whose URL has
-// {database} for the name, or a letter and a name, as in b/orders.
+// Databases are the URLs of the databases of cells, each with a login that may replicate. A key is the letter of a cell, whose URL
+// has {database} for the name, or a letter and a name, as in b/orders.
 type Databases map[string]string
 
 // placeholder is replaced by the name of a database.
@@ -130,8 +130,8 @@ ORDER BY c.relname`
 // outbox is the table of changes that are not confirmed yet.
 const outbox = "outbox"
 
-// notCopied are tables whose rows do not move: the outbox is empty when the tenant is switched, the epochs are carried by functions of
-// the feed, and the other two are about the senders of a cell.
+// notCopied are tables whose rows do not move: the outbox is empty when the tenant is switched, the epochs are carried by functions
+// of the feed, and the other two are about the senders of a cell.
 var notCopied = []string{outbox, "feed_moved_epochs", "pauses", "moving_tenants"}
 
 func (m *Mover) connect(ctx context.Context, move *store.Move) (*cells, error) {

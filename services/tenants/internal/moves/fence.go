@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -25,8 +26,8 @@ const (
 WHERE tenant_id = $1 AND key_id = ANY($2::int[]) AND lease_token IS NOT NULL AND next_attempt_at > clock_timestamp()`
 )
 
-// pause makes the webhooks of the tenant wait. The step is complete when none is being sent. From here on the copy follows the rows of
-// keys that were made since it began; carryLate copies their earlier ones.
+// pause makes the webhooks of the tenant wait. The step is complete when none is being sent. From here on the copy follows the rows
+// of keys that were made since it began; carryLate copies their earlier ones.
 func (m *Mover) pause(ctx context.Context, c *cells, move *store.Move) (next tenantsv1.MoveStep, err error) {
 	if err := m.deps.Store.MoveKeys(ctx, move); err != nil {
 		return 0, err
@@ -58,8 +59,8 @@ BEGIN
 END
 $$`
 
-	// The workers of the new cell leave the rows of a tenant that arrives as they are: to them nothing is there to change. It must not be
-	// an error, which would stop what a worker does for other tenants.
+	// The workers of the new cell leave the rows of a tenant that arrives as they are: to them nothing is there to change. It must not
+	// be an error, which would stop what a worker does for other tenants.
 	arrivingFunction = `CREATE OR REPLACE FUNCTION gifting_tenant_arrives() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RETURN NULL;
@@ -72,11 +73,12 @@ $$`
 	hasTrigger = `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgname = $1 AND tgrelid = $2::regclass)`
 )
 
-// unfenced are tables that retention writes for all tenants at once. A dropped day of the feed changes nothing that a reader could see.
+// unfenced are tables that retention writes for all tenants at once. A dropped day of the feed changes nothing that a reader could
+// see.
 var unfenced = []string{"feed_tenants", "feed_dropped"}
 
-// fence makes the old cell refuse changes of the tenant in the databases. Then no transaction that changes it is in progress there. Rows
-// may still be deleted: what retention deletes here, it deletes in the new cell.
+// fence makes the old cell refuse changes of the tenant in the databases. Then no transaction that changes it is in progress there.
+// Rows may still be deleted: what retention deletes here, it deletes in the new cell.
 func (c *cells) fence(ctx context.Context, names []string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
@@ -151,14 +153,11 @@ func (c *cells) fenceTable(ctx context.Context, d *database, t table, guard trig
 // lockNotAvailable is the SQLSTATE of a statement that has waited for lock_timeout.
 const lockNotAvailable = "55P03"
 
-// withLock runs a statement that locks a table. It tries again until the table is free.
-func (c *cells) withLock(ctx context.Context, d *database, sql string) error {
+// withLock runs statements that lock tables, all or none. It tries again until the tables are free.
+func (c *cells) withLock(ctx context.Context, d *database, statements ...string) error {
 	for {
 		err := pgx.BeginFunc(ctx, d.Conn, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, fenceLock); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, sql)
+			_, err := tx.Exec(ctx, strings.Join(append([]string{fenceLock}, statements...), "; "))
 			return err
 		})
 		if postgres.State(err) != lockNotAvailable {
@@ -167,25 +166,25 @@ func (c *cells) withLock(ctx context.Context, d *database, sql string) error {
 			}
 			return err
 		}
-		if err := sleep(ctx, poll); err != nil {
+		if err := sleep(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-const selectFences = `SELECT tgname, tgrelid::regclass::text FROM pg_trigger WHERE tgname IN ($1::text, $1::text || '_d') AND tgparentid = 0`
+const selectFences = `SELECT format('DROP TRIGGER IF EXISTS %I ON %s', tgname, tgrelid::regclass)
+FROM pg_trigger WHERE tgname IN ($1::text, $1::text || '_d') AND tgparentid = 0`
 
-// unfence lets a cell change the tenant again.
+// unfence lets a cell change the tenant again. All tables of a database are free at once: a worker must not change one, and have no
+// effect on another.
 func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
 	for _, d := range side {
-		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowToStructByPos[struct{ Name, Table string }], selectFences, c.name(d))
+		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences, c.name(d))
+		if err == nil && len(fences) > 0 {
+			err = c.withLock(ctx, d, fences...)
+		}
 		if err != nil {
 			return err
-		}
-		for _, fence := range fences {
-			if err := c.withLock(ctx, d, "DROP TRIGGER IF EXISTS "+quoted(fence.Name)+" ON "+fence.Table); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -221,7 +220,7 @@ func (c *cells) drain(ctx context.Context) error {
 			if unstored == 0 {
 				break
 			}
-			if err := sleep(ctx, poll); err != nil {
+			if err := sleep(ctx); err != nil {
 				return err
 			}
 		}
@@ -239,7 +238,7 @@ func (c *cells) drain(ctx context.Context) error {
 		if !behind {
 			return nil
 		}
-		err = sleep(ctx, poll)
+		err = sleep(ctx)
 	}
 	return err
 }
@@ -258,8 +257,8 @@ func (c *cells) offsets(ctx context.Context, name, table string) (map[int32]int6
 	return read, nil
 }
 
-// unconfirmed reports whether the outboxes of the old cell still have rows of the tenant: the relay deletes them a few seconds after
-// all readers have them.
+// unconfirmed reports whether the outboxes of the old cell still have rows of the tenant: the relay deletes them a few seconds
+// after all readers have them.
 func (c *cells) unconfirmed(ctx context.Context) (bool, error) {
 	for _, name := range writers {
 		if !c.source[name].outbox {
@@ -278,7 +277,7 @@ const selectLogEnd = `SELECT pg_current_wal_lsn()::text`
 
 // catchUp waits until the new cell has everything that the old one has committed.
 func (c *cells) catchUp(ctx context.Context) error {
-	return c.each(all(), func(from, to *database) error {
+	return c.each(all(), func(from, _ *database) error {
 		end, err := value[string](ctx, from, selectLogEnd)
 		if err != nil {
 			return err
@@ -295,7 +294,7 @@ func awaitSlot(ctx context.Context, from *database, slot, end string) error {
 		if done || err != nil {
 			return err
 		}
-		if err := sleep(ctx, poll); err != nil {
+		if err := sleep(ctx); err != nil {
 			return err
 		}
 	}

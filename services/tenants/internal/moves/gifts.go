@@ -21,7 +21,8 @@ const copyInterval = 15 * time.Second
 const gifts = "gifting_catalog"
 
 // sharedTables are in the order in which rows refer to each other; an apply worker checks no references.
-const sharedTables = `regions, region_countries, exchange_rates, categories, subcategories, images, image_renditions, products, product_prices`
+const sharedTables = `regions, region_countries, exchange_rates, categories, subcategories, images, image_renditions, products,
+  product_prices`
 
 // giftsSlot is the name of the slot and the subscription of a cell.
 func giftsSlot(cell string) string { return gifts + "_" + cell }
@@ -102,7 +103,7 @@ func (m *Mover) AwaitGifts(ctx context.Context, cell string) error {
 		if err == nil || time.Now().After(until) {
 			return err
 		}
-		if err := sleep(ctx, poll); err != nil {
+		if err := sleep(ctx); err != nil {
 			return err
 		}
 	}

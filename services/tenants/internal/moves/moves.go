@@ -3,20 +3,20 @@
 // # A move
 //
 // PostgreSQL copies the rows of the tenant from each database of the old cell to that of the new one and follows their changes, by
-// logical replication (copy.go). When the copy is complete, the webhooks of the tenant wait, and those that are being sent end. Then the
-// old cell refuses changes of the tenant: a trigger on each of its tables raises an error of class 57, which services answer with
-// service_unavailable and gateways hold back (fence.go). What has been committed reaches the feed and the webhooks, and the new cell; both
-// cells are compared row by row; and the tenant is switched (switch.go). This takes at most fenceTime, else the move goes back to copying.
-// At last the rows of the old cell are erased.
+// logical replication (copy.go). When the copy is complete, the webhooks of the tenant wait, and those that are being sent end.
+// Then the old cell refuses changes of the tenant: a trigger on each of its tables raises an error of class 57, which services
+// answer with service_unavailable and gateways hold back (fence.go). What has been committed reaches the feed and the webhooks, and
+// the new cell; both cells are compared row by row; and the tenant is switched (switch.go). This takes at most fenceTime, else the
+// move goes back to copying. At last the rows of the old cell are erased.
 //
-// Every step is a row of tenant_moves, and may be repeated: a worker that ends leaves nothing that its successor does not find. A move
-// back is a move.
+// Every step is a row of tenant_moves, and may be repeated: a worker that ends leaves nothing that its successor does not find. A
+// move back is a move.
 //
 // # Rights
 //
-// The logins of Databases create publications, slots and subscriptions, and write as an apply worker does, without ordinary triggers: that
-// of the replica role. On PostgreSQL 15 this takes a superuser; later a member of pg_create_subscription and of the owners of the tables
-// with REPLICATION and the right to set session_replication_role.
+// The logins of Databases create publications, slots and subscriptions, and write as an apply worker does, without ordinary
+// triggers: that of the replica role. On PostgreSQL 15 this takes a superuser; later a member of pg_create_subscription and of the
+// owners of the tables with REPLICATION and the right to set session_replication_role.
 package moves
 
 import (
@@ -35,7 +35,8 @@ import (
 const (
 	// workInterval is how often the worker looks for moves, and looks at one again whose step is not complete.
 	workInterval = time.Second
-	// retryPause follows an attempt that failed, fencePause one that had fenced the tenant: it must be able to work for most of the time.
+	// retryPause follows an attempt that failed, fencePause one that had fenced the tenant: it must be able to work for most of the
+	// time.
 	retryPause = 5 * time.Second
 	fencePause = time.Minute
 	// fenceTime is how long changes of a tenant are refused at most. Gateways hold a call back for a little longer.
@@ -108,14 +109,14 @@ var errSwitch = errors.New("the tenant was not switched")
 
 const noteTimeout = 5 * time.Second
 
-// advance works on the step of a move, and on the next ones as long as each is completed. It returns when to look again, and how far the
-// copy lags.
+// advance works on the step of a move, and on the next ones as long as each is completed. It returns when to look again, and how
+// far the copy lags.
 func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after time.Duration, lag int64, err error) {
 	for {
-		next := move.Step
+		var next tenantsv1.MoveStep
 		switch move.Step {
 		case store.Copying:
-			next, lag, err = m.copyRows(ctx, c, move)
+			next, lag, err = m.copyRows(ctx, c)
 		case store.Pausing:
 			next, err = m.pause(ctx, c, move)
 		case store.Switching:
@@ -155,8 +156,8 @@ func (m *Mover) step(ctx context.Context, move *store.Move, next tenantsv1.MoveS
 	return m.deps.Publisher.Publish(ctx, move.ID, version)
 }
 
-// goBack ends a switch that did not succeed: the tenant goes on in the old cell. Whether it did not succeed is decided by the step: if the
-// answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes on from there.
+// goBack ends a switch that did not succeed: the tenant goes on in the old cell. Whether it did not succeed is decided by the step:
+// if the answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes on from there.
 func (m *Mover) goBack(ctx context.Context, c *cells, move *store.Move, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
 	defer cancel()
@@ -177,8 +178,8 @@ func (c *cells) free(ctx context.Context) error {
 	return c.source[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID)
 }
 
-// eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant lead to
-// the new cell.
+// eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant
+// lead to the new cell.
 func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
 	// A worker may have ended between the switch and this.
 	if err := c.target[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID); err != nil {

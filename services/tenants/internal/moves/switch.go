@@ -46,8 +46,8 @@ func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) erro
 	if err := c.carry(within); err != nil {
 		return err
 	}
-	// Before the switch: a fence that is left would drop changes. If the switch then fails and a worker of the new cell was faster than
-	// the next fence, the next comparison finds it.
+	// Before the switch: a fence that is left would drop changes. If the switch then fails and a worker of the new cell was faster
+	// than the next fence, the next comparison finds it.
 	if err := c.unfence(within, c.target); err != nil {
 		return err
 	}
@@ -99,7 +99,8 @@ func (c *cells) compare(ctx context.Context) (rows int64, err error) {
 
 // checksum counts the rows of the tenant in a table and adds up their hashes.
 func (c *cells) checksum(ctx context.Context, d *database, t table) (rows int64, sum string, err error) {
-	sql := "SELECT count(*), coalesce(sum(hash_record_extended(t, 0)::numeric), 0)::text FROM " + quoted(t.name) + " t WHERE " + c.rows(t, "t.")
+	sql := "SELECT count(*), coalesce(sum(hash_record_extended(t, 0)::numeric), 0)::text FROM " + quoted(t.name) + " t WHERE " +
+		c.rows(t, "t.")
 	if err := d.QueryRow(ctx, sql).Scan(&rows, &sum); err != nil {
 		return 0, "", fmt.Errorf("compare %s.%s of cell %s: %w", d.name, t.name, d.cell, err)
 	}
@@ -126,8 +127,8 @@ func (c *cells) carryLate(ctx context.Context) error {
 				if _, err := tx.Exec(ctx, asApplyWorker); err != nil {
 					return err
 				}
-				_, err := tx.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM jsonb_populate_recordset(NULL::"+name+", $1::jsonb) ON CONFLICT DO NOTHING",
-					rows)
+				_, err := tx.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM jsonb_populate_recordset(NULL::"+name+
+					", $1::jsonb) ON CONFLICT DO NOTHING", rows)
 				return err
 			})
 			if err != nil {
@@ -138,8 +139,8 @@ func (c *cells) carryLate(ctx context.Context) error {
 	})
 }
 
-// carry makes the sequences of the new cell go on after the values of the tenant's rows, so that later rows sort after them, and carries
-// the epochs of the feed's cursors and the pictures of brands.
+// carry makes the sequences of the new cell go on after the values of the tenant's rows, so that later rows sort after them, and
+// carries the epochs of the feed's cursors and the pictures of brands.
 func (c *cells) carry(ctx context.Context) error {
 	err := c.each(all(), func(from, to *database) error {
 		for _, t := range from.tables {
@@ -192,11 +193,13 @@ func (c *cells) carryFeed(ctx context.Context) error {
 		c.move.ID, last, day, epochs, survived)
 }
 
-// carryPictures copies what the new cell does not know of the pictures that rows of the tenant name. Their files are in the one store.
+// carryPictures copies what the new cell does not know of the pictures that rows of the tenant name. Their files are in the one
+// store.
 func (c *cells) carryPictures(ctx context.Context, from, to *database, t table) error {
 	const pictures = `SELECT coalesce(jsonb_agg(to_jsonb(i)), '[]') FROM images i WHERE i.file_id IN (
   WITH named AS (SELECT file_id FROM `
-	const renditions = `SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM image_renditions r WHERE r.original IN (SELECT file_id FROM `
+	const renditions = `SELECT coalesce(jsonb_agg(to_jsonb(r)), '[]') FROM image_renditions r
+WHERE r.original IN (SELECT file_id FROM `
 	where := quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
 	files, err := value[string](ctx, from, pictures+where+
 		" SELECT file_id FROM named UNION SELECT r.file_id FROM image_renditions r JOIN named n ON n.file_id = r.original)")

@@ -50,8 +50,8 @@ type Coordinator struct {
 // New makes a coordinator.
 func New(deps Deps) *Coordinator { return &Coordinator{deps: deps} }
 
-// inCellOf makes calls go to the cell of the tenant. If the tenant moves meanwhile, its old cell refuses changes, and a later attempt
-// makes them in the new one.
+// inCellOf makes calls go to the cell of the tenant. If the tenant moves meanwhile, its old cell refuses changes, and a later
+// attempt makes them in the new one.
 func (c *Coordinator) inCellOf(ctx context.Context, tenantID string) (context.Context, error) {
 	cell, err := c.deps.Store.CellOf(ctx, tenantID)
 	return caller.InCell(ctx, cell), err

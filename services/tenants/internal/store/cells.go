@@ -63,8 +63,8 @@ func (s *Store) PutCell(ctx context.Context, r *tenantsv1.CellRecord) error {
 		c.GetEventsAddr(), c.GetWebhookAddr(), r.GetOpen(), r.GetRoom())
 }
 
-// cellWithRoom returns the letter of the wanted cell, or of the one with the fewest tenants if none is wanted. It fails with ErrNoCell
-// if that cell takes no tenant. Until the transaction ends, no other one takes the room.
+// cellWithRoom returns the letter of the wanted cell, or of the one with the fewest tenants if none is wanted. It fails with
+// ErrNoCell if that cell takes no tenant. Until the transaction ends, no other one takes the room.
 func cellWithRoom(ctx context.Context, tx pgx.Tx, wanted string) (letter string, err error) {
 	if _, err := tx.Exec(ctx, lockCells); err != nil {
 		return "", fmt.Errorf("lock cells: %w", err)

@@ -136,7 +136,7 @@ func scanKey(row pgx.CollectableRow) (Key, error) {
 }
 
 const selectPrincipal = `SELECT k.tenant_id, k.id, k.name, k.scopes, k.all_brands, k.brand_ids, t.version, t.cell,
-  EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = t.id AND m.step IN ('PAUSING', 'SWITCHING'))
+  ` + tenantSwitches + `
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.hash = $1 AND k.revoked_at IS NULL AND t.api_access`
 

@@ -53,6 +53,9 @@ const (
 
 	isMoving = `SELECT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1 AND ` + unfinished + `)`
 
+	// tenantSwitches is whether the tenant t is about to change its cell.
+	tenantSwitches = `EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = t.id AND m.step IN ('PAUSING', 'SWITCHING'))`
+
 	// Changes of keys would be lost while the tenant is switched.
 	isSwitching = `SELECT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1 AND step IN ('PAUSING', 'SWITCHING'))`
 
@@ -82,13 +85,15 @@ WHERE tenant_id = $1 AND step = $2 RETURNING target`
 
 	measureMove = `UPDATE tenant_moves SET rows = $2, pause = $3 WHERE tenant_id = $1`
 
-	noteMove = `UPDATE tenant_moves SET lag_bytes = $2, problem = $3, next_attempt_at = clock_timestamp() + $4::interval WHERE tenant_id = $1`
+	noteMove = `UPDATE tenant_moves SET lag_bytes = $2, problem = $3, next_attempt_at = clock_timestamp() + $4::interval
+WHERE tenant_id = $1`
 
-	selectOldest = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(requested_at)), 0)::float8 FROM tenant_moves WHERE ` + unfinished
+	selectOldest = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(requested_at)), 0)::float8 FROM tenant_moves
+WHERE ` + unfinished
 )
 
-// BeginMove begins to move a tenant. With check it only reports whether it would. It fails with ErrSameCell, ErrNoCell, ErrMoving or
-// ErrOffboarded.
+// BeginMove begins to move a tenant. With check it only reports whether it would. It fails with ErrSameCell, ErrNoCell, ErrMoving
+// or ErrOffboarded.
 func (s *Store) BeginMove(ctx context.Context, tenantID, to string, by Authorization, check bool) (m Move, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		m = Move{Tenant: tenants.Tenant{ID: tenantID}, To: to, Step: Copying}
@@ -164,10 +169,10 @@ func (s *Store) CancelMove(ctx context.Context, tenantID string, by Authorizatio
 			return false, ErrNotFound
 		}
 		m := found[0]
-		switch m.Step {
-		case Undoing, Cancelled:
+		if m.Step == Undoing || m.Step == Cancelled {
 			return false, nil
-		case MoveErase, MoveDone:
+		}
+		if m.Step == MoveErase || m.Step == MoveDone {
 			return false, ErrMoved
 		}
 		if err := tx.QueryRow(ctx, stepMove, tenantID, enumname.String(m.Step), enumname.String(Undoing)).Scan(&m.To); err != nil {
@@ -224,8 +229,8 @@ func (s *Store) lockedMove(ctx context.Context, tenantID string, work func(ctx c
 	return work(ctx, found[0])
 }
 
-// StepMove takes a move to its next step and returns the tenant's new version. It fails with ErrMoved if the move is at another step by
-// now, as when it was cancelled.
+// StepMove takes a move to its next step and returns the tenant's new version. It fails with ErrMoved if the move is at another
+// step by now, as when it was cancelled.
 func (s *Store) StepMove(ctx context.Context, m Move, next tenantsv1.MoveStep) (version int64, err error) {
 	return s.stepMove(ctx, m, next, func(pgx.Tx) error { return nil })
 }

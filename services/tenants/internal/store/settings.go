@@ -138,8 +138,8 @@ func (r *tenantRow) queue(b *pgx.Batch, tenantID string) {
 }
 
 // PutTenant creates or replaces a tenant and returns it with its custom fields. A new tenant has no team, so its members cannot
-// create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again. A new tenant begins in the
-// wanted cell, or without one in that with the fewest tenants; PutTenant fails with ErrNoCell if it takes none.
+// create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again. A new tenant begins in
+// the wanted cell, or without one in that with the fewest tenants; PutTenant fails with ErrNoCell if it takes none.
 func (s *Store) PutTenant(
 	ctx context.Context, by Authorization, t *tenantsv1.Tenant, apiAccess bool, wantedCell string,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
