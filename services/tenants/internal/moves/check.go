@@ -28,7 +28,7 @@ func (m *Mover) Check(ctx context.Context, move store.Move) error {
 	if err != nil {
 		return unready("a database does not answer: %s", err.Error())
 	}
-	defer c.close()
+	defer c.disconnect()
 	for _, name := range all() {
 		if err := checkPair(ctx, c.source[name], c.target[name]); err != nil {
 			return err

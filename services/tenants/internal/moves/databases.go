@@ -140,17 +140,17 @@ func (m *Mover) connect(ctx context.Context, move *store.Move) (*cells, error) {
 		for cell, side := range map[string]map[string]*database{move.From: c.source, move.To: c.target} {
 			conn, err := m.deps.Databases.open(ctx, cell, name)
 			if err != nil {
-				c.close()
+				c.disconnect()
 				return nil, err
 			}
 			d := &database{Conn: conn, name: name, cell: cell}
 			side[name] = d
 			if d.outbox, err = value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, outbox); err != nil {
-				c.close()
+				c.disconnect()
 				return nil, err
 			}
 			if d.tables, err = postgres.Select(ctx, conn, "list tables", scanTable, selectTables, notCopied); err != nil {
-				c.close()
+				c.disconnect()
 				return nil, err
 			}
 		}
@@ -162,8 +162,8 @@ func scanTable(row pgx.CollectableRow) (t table, err error) {
 	return t, row.Scan(&t.name, &t.byKey, &t.identity, &t.pictures, &t.columns)
 }
 
-// close closes the connections; nothing is lost.
-func (c *cells) close() {
+// disconnect closes the connections; nothing is lost.
+func (c *cells) disconnect() {
 	for _, side := range []map[string]*database{c.source, c.target} {
 		for _, d := range side {
 			_ = d.Close(context.Background())

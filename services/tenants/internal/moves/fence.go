@@ -61,9 +61,16 @@ $$`
 
 	// The workers of the new cell leave the rows of a tenant that arrives as they are: to them nothing is there to change. It must not
 	// be an error, which would stop what a worker does for other tenants.
-	arrivingFunction = `CREATE OR REPLACE FUNCTION gifting_tenant_arrives() RETURNS trigger LANGUAGE plpgsql AS $$
+	arrivingFunction = `CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RETURN NULL;
+END
+$$`
+
+	// Just before the switch the same triggers refuse changes: one that had no effect would be lost.
+	closedFunction = `CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the tenant is being moved to this cell' USING ERRCODE = '57G01';
 END
 $$`
 
@@ -108,7 +115,8 @@ const feed = "feed"
 
 // fenceArrival keeps the workers of the new cell from the rows of the tenant. Apply workers fire no such trigger.
 func (c *cells) fenceArrival(ctx context.Context, d *database) error {
-	if err := d.run(ctx, "make fence", arrivingFunction); err != nil {
+	function := quoted(c.name(d))
+	if err := d.run(ctx, "make fence", fmt.Sprintf(arrivingFunction, function)); err != nil {
 		return err
 	}
 	tables := d.tables
@@ -120,8 +128,8 @@ func (c *cells) fenceArrival(ctx context.Context, d *database) error {
 			continue // No event of the tenant arrives but by replication.
 		}
 		for _, guard := range []trigger{
-			{events: "INSERT OR UPDATE", row: "NEW.", function: "gifting_tenant_arrives"},
-			{events: "DELETE", row: "OLD.", function: "gifting_tenant_arrives", suffix: deleteSuffix},
+			{events: "INSERT OR UPDATE", row: "NEW.", function: function},
+			{events: "DELETE", row: "OLD.", function: function, suffix: deleteSuffix},
 		} {
 			if err := c.fenceTable(ctx, d, t, guard); err != nil {
 				return err
@@ -136,6 +144,16 @@ type trigger struct{ events, row, function, suffix string }
 
 // deleteSuffix ends the name of a trigger for deletions: one trigger cannot be about both old and new rows.
 const deleteSuffix = "_d"
+
+// close makes the new cell refuse changes of the tenant until it is opened. Then its workers have changed nothing of the tenant.
+func (c *cells) close(ctx context.Context) error {
+	for _, d := range c.target {
+		if err := d.run(ctx, "close cell", fmt.Sprintf(closedFunction, quoted(c.name(d)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (c *cells) fenceTable(ctx context.Context, d *database, t table, guard trigger) error {
 	if slices.Contains(unfenced, t.name) {
@@ -182,6 +200,9 @@ func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
 		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences, c.name(d))
 		if err == nil && len(fences) > 0 {
 			err = c.withLock(ctx, d, fences...)
+		}
+		if err == nil {
+			err = d.run(ctx, "end fence", "DROP FUNCTION IF EXISTS "+quoted(c.name(d)))
 		}
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func (m *Mover) work(ctx context.Context, move store.Move) error {
 	var after time.Duration
 	var lag int64
 	if err == nil {
-		defer c.close()
+		defer c.disconnect()
 		after, lag, err = m.advance(ctx, c, &move)
 	}
 	if errors.Is(err, store.ErrMoved) {
@@ -121,6 +121,8 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 			next, err = m.pause(ctx, c, move)
 		case store.Switching:
 			next = store.Copying // The worker that fenced the tenant ended before it had switched it.
+		case store.Opening:
+			next, err = m.open(ctx, c)
 		case store.MoveErase:
 			next, err = m.eraseSource(ctx, c)
 		case store.Undoing:
@@ -178,13 +180,17 @@ func (c *cells) free(ctx context.Context) error {
 	return c.source[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID)
 }
 
+// open lets the new cell change the tenant and send its webhooks.
+func (m *Mover) open(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
+	if err := c.unfence(ctx, c.target); err != nil {
+		return 0, err
+	}
+	return store.MoveErase, c.target[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID)
+}
+
 // eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant
 // lead to the new cell.
 func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
-	// A worker may have ended between the switch and this.
-	if err := c.target[webhookDB].run(ctx, "release deliveries", releaseDeliveries, c.move.ID); err != nil {
-		return 0, err
-	}
 	if err := c.endCopies(ctx); err != nil {
 		return 0, err
 	}

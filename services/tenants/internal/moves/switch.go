@@ -46,9 +46,7 @@ func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) erro
 	if err := c.carry(within); err != nil {
 		return err
 	}
-	// Before the switch: a fence that is left would drop changes. If the switch then fails and a worker of the new cell was faster
-	// than the next fence, the next comparison finds it.
-	if err := c.unfence(within, c.target); err != nil {
+	if err := c.close(within); err != nil {
 		return err
 	}
 	// From here on the tenant may be in the new cell, so nothing may end what follows early.
@@ -56,10 +54,7 @@ func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) erro
 	if err != nil {
 		return err
 	}
-	move.Step = store.MoveErase
-	if err := c.target[webhookDB].run(ctx, "release deliveries", releaseDeliveries, move.ID); err != nil {
-		m.deps.Log.WarnContext(ctx, "webhooks of a tenant wait until its old rows are erased", "tenant_id", move.ID, "error", err)
-	}
+	move.Step = store.Opening
 	m.deps.Log.InfoContext(ctx, "tenant switched", "tenant_id", move.ID, "from", move.From, "to", move.To, "rows", rows,
 		"pause", time.Since(began))
 	return m.deps.Publisher.Publish(ctx, move.ID, version)

@@ -40,6 +40,7 @@ const (
 	Copying   = tenantsv1.MoveStep_MOVE_STEP_COPYING
 	Pausing   = tenantsv1.MoveStep_MOVE_STEP_PAUSING
 	Switching = tenantsv1.MoveStep_MOVE_STEP_SWITCHING
+	Opening   = tenantsv1.MoveStep_MOVE_STEP_OPENING
 	MoveErase = tenantsv1.MoveStep_MOVE_STEP_ERASING
 	MoveDone  = tenantsv1.MoveStep_MOVE_STEP_DONE
 	Undoing   = tenantsv1.MoveStep_MOVE_STEP_UNDOING
@@ -54,7 +55,7 @@ const (
 	isMoving = `SELECT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1 AND ` + unfinished + `)`
 
 	// tenantSwitches is whether the tenant t is about to change its cell.
-	tenantSwitches = `EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = t.id AND m.step IN ('PAUSING', 'SWITCHING'))`
+	tenantSwitches = `EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = t.id AND m.step IN ('PAUSING', 'SWITCHING', 'OPENING'))`
 
 	// Changes of keys would be lost while the tenant is switched.
 	isSwitching = `SELECT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1 AND step IN ('PAUSING', 'SWITCHING'))`
@@ -172,7 +173,7 @@ func (s *Store) CancelMove(ctx context.Context, tenantID string, by Authorizatio
 		if m.Step == Undoing || m.Step == Cancelled {
 			return false, nil
 		}
-		if m.Step == MoveErase || m.Step == MoveDone {
+		if m.Step == Opening || m.Step == MoveErase || m.Step == MoveDone {
 			return false, ErrMoved
 		}
 		if err := tx.QueryRow(ctx, stepMove, tenantID, enumname.String(m.Step), enumname.String(Undoing)).Scan(&m.To); err != nil {
@@ -260,7 +261,7 @@ func (s *Store) stepMove(
 
 // SwitchCell records that the tenant is in the new cell.
 func (s *Store) SwitchCell(ctx context.Context, m Move, rows int64, pause time.Duration) (version int64, err error) {
-	return s.stepMove(ctx, m, MoveErase, func(tx pgx.Tx) error {
+	return s.stepMove(ctx, m, Opening, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, switchCell, m.ID, m.To); err != nil {
 			return fmt.Errorf("change cell: %w", err)
 		}

@@ -149,7 +149,7 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 	requireSeen("a", true, false, false)
 	_, err = s.SwitchCell(t.Context(), m, 7, 1500*time.Millisecond)
 	require.NoError(t, err)
-	requireSeen("b", false, false, true)
+	requireSeen("b", true, false, false)
 	_, err = s.CancelMove(t.Context(), tenant, operator)
 	require.ErrorIs(t, err, store.ErrMoved)
 	shown, err := s.Move(t.Context(), tenant)
@@ -157,7 +157,9 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 	require.EqualValues(t, 7, shown.GetRows())
 	require.EqualValues(t, 1500, shown.GetPauseMs())
 	require.Equal(t, "staff-7", shown.GetRequestedBy().GetId())
-	m.Step = store.MoveErase
+	m.Step = store.Opening
+	m = step(m, store.MoveErase)
+	requireSeen("b", false, false, true)
 	step(m, store.MoveDone)
 	back, err := s.BeginMove(t.Context(), tenant, "a", operator, true)
 	require.NoError(t, err)
@@ -170,7 +172,7 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 			steps++
 		}
 	}
-	require.Equal(t, 5, steps)
+	require.Equal(t, 6, steps)
 }
 
 func TestAMoveIsCancelledBeforeItsSwitchOnly(t *testing.T) {

@@ -34,12 +34,14 @@ const (
 	MoveStep_MOVE_STEP_PAUSING MoveStep = 2
 	// The old cell refuses changes of the tenant; gateways hold them back.
 	MoveStep_MOVE_STEP_SWITCHING MoveStep = 3
-	// The tenant is in the new cell. Its rows in the old one are erased.
-	MoveStep_MOVE_STEP_ERASING MoveStep = 4
-	MoveStep_MOVE_STEP_DONE    MoveStep = 5
+	// The tenant is in the new cell, which is opened for changes.
+	MoveStep_MOVE_STEP_OPENING MoveStep = 4
+	// The rows of the tenant in the old cell are erased.
+	MoveStep_MOVE_STEP_ERASING MoveStep = 5
+	MoveStep_MOVE_STEP_DONE    MoveStep = 6
 	// The move was cancelled: the rows in the new cell are erased.
-	MoveStep_MOVE_STEP_UNDOING   MoveStep = 6
-	MoveStep_MOVE_STEP_CANCELLED MoveStep = 7
+	MoveStep_MOVE_STEP_UNDOING   MoveStep = 7
+	MoveStep_MOVE_STEP_CANCELLED MoveStep = 8
 )
 
 // Enum value maps for MoveStep.
@@ -49,20 +51,22 @@ var (
 		1: "MOVE_STEP_COPYING",
 		2: "MOVE_STEP_PAUSING",
 		3: "MOVE_STEP_SWITCHING",
-		4: "MOVE_STEP_ERASING",
-		5: "MOVE_STEP_DONE",
-		6: "MOVE_STEP_UNDOING",
-		7: "MOVE_STEP_CANCELLED",
+		4: "MOVE_STEP_OPENING",
+		5: "MOVE_STEP_ERASING",
+		6: "MOVE_STEP_DONE",
+		7: "MOVE_STEP_UNDOING",
+		8: "MOVE_STEP_CANCELLED",
 	}
 	MoveStep_value = map[string]int32{
 		"MOVE_STEP_UNSPECIFIED": 0,
 		"MOVE_STEP_COPYING":     1,
 		"MOVE_STEP_PAUSING":     2,
 		"MOVE_STEP_SWITCHING":   3,
-		"MOVE_STEP_ERASING":     4,
-		"MOVE_STEP_DONE":        5,
-		"MOVE_STEP_UNDOING":     6,
-		"MOVE_STEP_CANCELLED":   7,
+		"MOVE_STEP_OPENING":     4,
+		"MOVE_STEP_ERASING":     5,
+		"MOVE_STEP_DONE":        6,
+		"MOVE_STEP_UNDOING":     7,
+		"MOVE_STEP_CANCELLED":   8,
 	}
 )
 
@@ -854,16 +858,17 @@ const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
 	"\tlag_bytes\x18\t \x01(\x03R\blagBytes\x12\x19\n" +
 	"\bpause_ms\x18\n" +
 	" \x01(\x03R\apauseMs\x12\x18\n" +
-	"\aproblem\x18\v \x01(\tR\aproblem*\xc7\x01\n" +
+	"\aproblem\x18\v \x01(\tR\aproblem*\xde\x01\n" +
 	"\bMoveStep\x12\x19\n" +
 	"\x15MOVE_STEP_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11MOVE_STEP_COPYING\x10\x01\x12\x15\n" +
 	"\x11MOVE_STEP_PAUSING\x10\x02\x12\x17\n" +
 	"\x13MOVE_STEP_SWITCHING\x10\x03\x12\x15\n" +
-	"\x11MOVE_STEP_ERASING\x10\x04\x12\x12\n" +
-	"\x0eMOVE_STEP_DONE\x10\x05\x12\x15\n" +
-	"\x11MOVE_STEP_UNDOING\x10\x06\x12\x17\n" +
-	"\x13MOVE_STEP_CANCELLED\x10\a2\x83\x04\n" +
+	"\x11MOVE_STEP_OPENING\x10\x04\x12\x15\n" +
+	"\x11MOVE_STEP_ERASING\x10\x05\x12\x12\n" +
+	"\x0eMOVE_STEP_DONE\x10\x06\x12\x15\n" +
+	"\x11MOVE_STEP_UNDOING\x10\a\x12\x17\n" +
+	"\x13MOVE_STEP_CANCELLED\x10\b2\x83\x04\n" +
 	"\x15CellOperationsService\x12R\n" +
 	"\aPutCell\x12\".gifting.tenants.v1.PutCellRequest\x1a#.gifting.tenants.v1.PutCellResponse\x12d\n" +
 	"\tListCells\x12*.gifting.tenants.v1.ListCellRecordsRequest\x1a+.gifting.tenants.v1.ListCellRecordsResponse\x12[\n" +

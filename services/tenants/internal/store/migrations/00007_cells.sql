@@ -24,7 +24,7 @@ CREATE TABLE tenant_moves (
     source          text        NOT NULL,
     target          text        NOT NULL,
     step            text        NOT NULL
-        CHECK (step IN ('COPYING', 'PAUSING', 'SWITCHING', 'ERASING', 'DONE', 'UNDOING', 'CANCELLED')),
+        CHECK (step IN ('COPYING', 'PAUSING', 'SWITCHING', 'OPENING', 'ERASING', 'DONE', 'UNDOING', 'CANCELLED')),
     requested_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     actor_kind      text        NOT NULL CHECK (actor_kind IN ('BACKOFFICE_ACCOUNT', 'SYSTEM')),
     actor_id        text        NOT NULL CHECK (char_length(actor_id) <= 128),
