@@ -105,7 +105,7 @@ var calls = []call{
 		flatten: "cell", args: []string{"cell.letter"}, required: []string{"open"},
 	},
 	{
-		use: "cells list", method: tenantsv1.CellOperationsService_ListCells_FullMethodName,
+		use: "cells list", method: tenantsv1.CellOperationsService_ListCellRecords_FullMethodName,
 		short: "List the cells with the number of their tenants", readOnly: true,
 		columns: []string{"cell.letter", "open", "room", "tenants"},
 	},

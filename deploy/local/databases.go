@@ -68,7 +68,7 @@ func (d *databases) ofCell(name string) *databases {
 	return &databases{server: d.server, name: name, password: d.password, programs: programsOfCell()}
 }
 
-// template is the URL of all databases of a cell, in which {database} stands for the name of one.
+// template is the URL of all databases of a cell, in which {database} is replaced by the name of one.
 func (d *databases) template() string {
 	const name = "DATABASE"
 	return strings.Replace(d.url(name), "_"+name, "_{database}", 1)

@@ -144,7 +144,7 @@ func (c *cellTenant) testLongCall(t *testing.T) {
 	}
 }
 
-// testWebhook places an order with another key: no key is told of its own changes.
+// testWebhook places an order with another key: no key is sent its own changes.
 func (c *cellTenant) testWebhook(t *testing.T) {
 	to := c.newKey(t)
 	box := inbox.New(to.secret)

@@ -80,8 +80,8 @@ func checkCell(req *tenantsv1.PutCellRequest, errs *fields.Errors) {
 // maxAddr is long enough for the addresses of many instances.
 const maxAddr = 2048
 
-// ListCells lists all cells.
-func (c *cells) ListCells(
+// ListCellRecords lists all cells.
+func (c *cells) ListCellRecords(
 	ctx context.Context, req *tenantsv1.ListCellRecordsRequest,
 ) (*tenantsv1.ListCellRecordsResponse, error) {
 	var errs fields.Errors

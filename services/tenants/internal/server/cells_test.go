@@ -35,7 +35,7 @@ func TestCellsAreListedForOthers(t *testing.T) {
 	req := tenantRequest(newID())
 	req.Cell = "b"
 	call(t, f.ops.PutTenant, req)
-	all := call(t, f.cells.ListCells, &tenantsv1.ListCellRecordsRequest{Actor: backoffice()}).GetRecords()
+	all := call(t, f.cells.ListCellRecords, &tenantsv1.ListCellRecordsRequest{Actor: backoffice()}).GetRecords()
 	require.Len(t, all, 2)
 	require.EqualValues(t, 1, all[1].GetTenants())
 	require.Equal(t, "b", f.settings(req.GetId()).GetCell())

@@ -868,10 +868,10 @@ const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
 	"\x11MOVE_STEP_ERASING\x10\x05\x12\x12\n" +
 	"\x0eMOVE_STEP_DONE\x10\x06\x12\x15\n" +
 	"\x11MOVE_STEP_UNDOING\x10\a\x12\x17\n" +
-	"\x13MOVE_STEP_CANCELLED\x10\b2\x83\x04\n" +
+	"\x13MOVE_STEP_CANCELLED\x10\b2\x89\x04\n" +
 	"\x15CellOperationsService\x12R\n" +
-	"\aPutCell\x12\".gifting.tenants.v1.PutCellRequest\x1a#.gifting.tenants.v1.PutCellResponse\x12d\n" +
-	"\tListCells\x12*.gifting.tenants.v1.ListCellRecordsRequest\x1a+.gifting.tenants.v1.ListCellRecordsResponse\x12[\n" +
+	"\aPutCell\x12\".gifting.tenants.v1.PutCellRequest\x1a#.gifting.tenants.v1.PutCellResponse\x12j\n" +
+	"\x0fListCellRecords\x12*.gifting.tenants.v1.ListCellRecordsRequest\x1a+.gifting.tenants.v1.ListCellRecordsResponse\x12[\n" +
 	"\n" +
 	"MoveTenant\x12%.gifting.tenants.v1.MoveTenantRequest\x1a&.gifting.tenants.v1.MoveTenantResponse\x12d\n" +
 	"\rGetTenantMove\x12(.gifting.tenants.v1.GetTenantMoveRequest\x1a).gifting.tenants.v1.GetTenantMoveResponse\x12m\n" +
@@ -927,12 +927,12 @@ var file_gifting_tenants_v1_cells_proto_depIdxs = []int32{
 	13, // 14: gifting.tenants.v1.TenantMove.requested_by:type_name -> gifting.common.v1.Actor
 	15, // 15: gifting.tenants.v1.TenantMove.step_at:type_name -> google.protobuf.Timestamp
 	1,  // 16: gifting.tenants.v1.CellOperationsService.PutCell:input_type -> gifting.tenants.v1.PutCellRequest
-	3,  // 17: gifting.tenants.v1.CellOperationsService.ListCells:input_type -> gifting.tenants.v1.ListCellRecordsRequest
+	3,  // 17: gifting.tenants.v1.CellOperationsService.ListCellRecords:input_type -> gifting.tenants.v1.ListCellRecordsRequest
 	6,  // 18: gifting.tenants.v1.CellOperationsService.MoveTenant:input_type -> gifting.tenants.v1.MoveTenantRequest
 	8,  // 19: gifting.tenants.v1.CellOperationsService.GetTenantMove:input_type -> gifting.tenants.v1.GetTenantMoveRequest
 	10, // 20: gifting.tenants.v1.CellOperationsService.CancelTenantMove:input_type -> gifting.tenants.v1.CancelTenantMoveRequest
 	2,  // 21: gifting.tenants.v1.CellOperationsService.PutCell:output_type -> gifting.tenants.v1.PutCellResponse
-	4,  // 22: gifting.tenants.v1.CellOperationsService.ListCells:output_type -> gifting.tenants.v1.ListCellRecordsResponse
+	4,  // 22: gifting.tenants.v1.CellOperationsService.ListCellRecords:output_type -> gifting.tenants.v1.ListCellRecordsResponse
 	7,  // 23: gifting.tenants.v1.CellOperationsService.MoveTenant:output_type -> gifting.tenants.v1.MoveTenantResponse
 	9,  // 24: gifting.tenants.v1.CellOperationsService.GetTenantMove:output_type -> gifting.tenants.v1.GetTenantMoveResponse
 	11, // 25: gifting.tenants.v1.CellOperationsService.CancelTenantMove:output_type -> gifting.tenants.v1.CancelTenantMoveResponse

@@ -20,7 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	CellOperationsService_PutCell_FullMethodName          = "/gifting.tenants.v1.CellOperationsService/PutCell"
-	CellOperationsService_ListCells_FullMethodName        = "/gifting.tenants.v1.CellOperationsService/ListCells"
+	CellOperationsService_ListCellRecords_FullMethodName  = "/gifting.tenants.v1.CellOperationsService/ListCellRecords"
 	CellOperationsService_MoveTenant_FullMethodName       = "/gifting.tenants.v1.CellOperationsService/MoveTenant"
 	CellOperationsService_GetTenantMove_FullMethodName    = "/gifting.tenants.v1.CellOperationsService/GetTenantMove"
 	CellOperationsService_CancelTenantMove_FullMethodName = "/gifting.tenants.v1.CellOperationsService/CancelTenantMove"
@@ -38,7 +38,7 @@ type CellOperationsServiceClient interface {
 	// one cell: not_editable.
 	PutCell(ctx context.Context, in *PutCellRequest, opts ...grpc.CallOption) (*PutCellResponse, error)
 	// Lists all cells with the number of their tenants.
-	ListCells(ctx context.Context, in *ListCellRecordsRequest, opts ...grpc.CallOption) (*ListCellRecordsResponse, error)
+	ListCellRecords(ctx context.Context, in *ListCellRecordsRequest, opts ...grpc.CallOption) (*ListCellRecordsResponse, error)
 	// Moves a tenant to another cell. It returns at once: GetTenantMove shows the progress. not_editable: the tenant is off-boarded or
 	// is being moved already, or the cell cannot take it, with the reason.
 	MoveTenant(ctx context.Context, in *MoveTenantRequest, opts ...grpc.CallOption) (*MoveTenantResponse, error)
@@ -66,10 +66,10 @@ func (c *cellOperationsServiceClient) PutCell(ctx context.Context, in *PutCellRe
 	return out, nil
 }
 
-func (c *cellOperationsServiceClient) ListCells(ctx context.Context, in *ListCellRecordsRequest, opts ...grpc.CallOption) (*ListCellRecordsResponse, error) {
+func (c *cellOperationsServiceClient) ListCellRecords(ctx context.Context, in *ListCellRecordsRequest, opts ...grpc.CallOption) (*ListCellRecordsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListCellRecordsResponse)
-	err := c.cc.Invoke(ctx, CellOperationsService_ListCells_FullMethodName, in, out, cOpts...)
+	err := c.cc.Invoke(ctx, CellOperationsService_ListCellRecords_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ type CellOperationsServiceServer interface {
 	// one cell: not_editable.
 	PutCell(context.Context, *PutCellRequest) (*PutCellResponse, error)
 	// Lists all cells with the number of their tenants.
-	ListCells(context.Context, *ListCellRecordsRequest) (*ListCellRecordsResponse, error)
+	ListCellRecords(context.Context, *ListCellRecordsRequest) (*ListCellRecordsResponse, error)
 	// Moves a tenant to another cell. It returns at once: GetTenantMove shows the progress. not_editable: the tenant is off-boarded or
 	// is being moved already, or the cell cannot take it, with the reason.
 	MoveTenant(context.Context, *MoveTenantRequest) (*MoveTenantResponse, error)
@@ -139,8 +139,8 @@ type UnimplementedCellOperationsServiceServer struct{}
 func (UnimplementedCellOperationsServiceServer) PutCell(context.Context, *PutCellRequest) (*PutCellResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutCell not implemented")
 }
-func (UnimplementedCellOperationsServiceServer) ListCells(context.Context, *ListCellRecordsRequest) (*ListCellRecordsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListCells not implemented")
+func (UnimplementedCellOperationsServiceServer) ListCellRecords(context.Context, *ListCellRecordsRequest) (*ListCellRecordsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCellRecords not implemented")
 }
 func (UnimplementedCellOperationsServiceServer) MoveTenant(context.Context, *MoveTenantRequest) (*MoveTenantResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveTenant not implemented")
@@ -190,20 +190,20 @@ func _CellOperationsService_PutCell_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _CellOperationsService_ListCells_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+func _CellOperationsService_ListCellRecords_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListCellRecordsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(CellOperationsServiceServer).ListCells(ctx, in)
+		return srv.(CellOperationsServiceServer).ListCellRecords(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: CellOperationsService_ListCells_FullMethodName,
+		FullMethod: CellOperationsService_ListCellRecords_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(CellOperationsServiceServer).ListCells(ctx, req.(*ListCellRecordsRequest))
+		return srv.(CellOperationsServiceServer).ListCellRecords(ctx, req.(*ListCellRecordsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -274,8 +274,8 @@ var CellOperationsService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _CellOperationsService_PutCell_Handler,
 		},
 		{
-			MethodName: "ListCells",
-			Handler:    _CellOperationsService_ListCells_Handler,
+			MethodName: "ListCellRecords",
+			Handler:    _CellOperationsService_ListCellRecords_Handler,
 		},
 		{
 			MethodName: "MoveTenant",

@@ -16,8 +16,8 @@ $$;
 -- +goose StatementBegin
 CREATE FUNCTION products_suspend_offerings() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    -- The lock of all changes, which those of this cell hold. While a change arrives by replication, it keeps out whoever puts or
-    -- resumes an offering of the gift as it was.
+    -- The lock of all changes, which those of this cell hold. While a change arrives by replication, it keeps out requests that put
+    -- or resume an offering of the gift as it was.
     PERFORM pg_advisory_xact_lock(4713001);
     IF OLD.state = 'PUBLISHED' AND NEW.state <> 'PUBLISHED' THEN
         UPDATE offerings SET status = 'NEEDS_REVIEW' WHERE product_id = NEW.id AND status = 'ACTIVE';

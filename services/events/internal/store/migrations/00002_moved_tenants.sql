@@ -15,7 +15,7 @@ CREATE TABLE feed_moved_epochs (
 
 -- feed_ensure_day creates the partition of a day unless it exists. The table is made alone and then attached, which does not block
 -- readers and writers of the feed. CREATE TABLE … PARTITION OF would wait for all of them and block later ones. The lock is that of
--- whoever creates or drops a partition.
+-- all that create or drop a partition.
 -- +goose StatementBegin
 CREATE FUNCTION feed_ensure_day(p_day date) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
