@@ -208,7 +208,8 @@ var withoutTenant = map[string]map[string]string{
 	"links":  {"idempotency_answers": byKey, "retention_clock": ofState},
 	"orders": {"idempotency_answers": byKey, "retention_clock": ofState},
 	"tenants": {
-		"tenants": "its id is the tenant's", "idempotency_answers": byKey, "database_server": ofState, "retention_clock": ofState,
+		"tenants": "its id is the tenant's", "cells": "all tenants of a cell share it", "idempotency_answers": byKey,
+		"database_server": ofState, "retention_clock": ofState,
 	},
 	"webhook": {
 		"fan_out_offsets": partOf, "rejected_messages": "they belong to no tenant", "senders": "a sender serves all tenants",
