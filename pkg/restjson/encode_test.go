@@ -59,12 +59,13 @@ func TestMarshalPlatformMessages(t *testing.T) {
 		{
 			"enum values that are zero or unknown are null in a list",
 			&commonv1.Principal{Scopes: []commonv1.Scope{1, 0, 99}},
-			`{"tenantId":"","keyId":0,"keyName":"","scopes":["CATALOG",null,null],"allBrands":false,"brandIds":[],"tenantVersion":0}`,
+			`{"tenantId":"","keyId":0,"keyName":"","scopes":["CATALOG",null,null],"allBrands":false,"brandIds":[],"tenantVersion":0,"cell":"",` +
+				`"moving":false}`,
 		},
 		{
 			"an int64 is a number", &commonv1.Principal{TenantVersion: math.MaxInt64, KeyId: math.MinInt32},
 			`{"tenantId":"","keyId":-2147483648,"keyName":"","scopes":[],"allBrands":false,"brandIds":[],` +
-				`"tenantVersion":9223372036854775807}`,
+				`"tenantVersion":9223372036854775807,"cell":"","moving":false}`,
 		},
 		{"a decimal is a string", price, `{"amount":"12.50","currency":"EUR"}`},
 		{
