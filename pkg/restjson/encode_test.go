@@ -59,8 +59,8 @@ func TestMarshalPlatformMessages(t *testing.T) {
 		{
 			"enum values that are zero or unknown are null in a list",
 			&commonv1.Principal{Scopes: []commonv1.Scope{1, 0, 99}},
-			`{"tenantId":"","keyId":0,"keyName":"","scopes":["CATALOG",null,null],"allBrands":false,"brandIds":[],"tenantVersion":0,"cell":"",` +
-				`"moving":false}`,
+			`{"tenantId":"","keyId":0,"keyName":"","scopes":["CATALOG",null,null],"allBrands":false,"brandIds":[],` +
+				`"tenantVersion":0,"cell":"","moving":false}`,
 		},
 		{
 			"an int64 is a number", &commonv1.Principal{TenantVersion: math.MaxInt64, KeyId: math.MinInt32},
