@@ -92,7 +92,8 @@ func TestCellsMovesGoOnAfterKills(t *testing.T) {
 			tenantsv1.MoveStep_MOVE_STEP_COPYING, tenantsv1.MoveStep_MOVE_STEP_PAUSING, tenantsv1.MoveStep_MOVE_STEP_SWITCHING,
 			tenantsv1.MoveStep_MOVE_STEP_ERASING,
 		} {
-			for _, disturbance := range d.disturbances(from) {
+			for i := range d.disturbances(from) {
+				disturbance := d.disturbances(from)[i]
 				r.printf("%s at %s: %s", disturbance.description, step, d.moveDisturbed(ctx, t, to, step, disturbance))
 				from, to = to, from
 			}
