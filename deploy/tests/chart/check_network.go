@@ -149,8 +149,8 @@ func (c *checker) missing(what string, set, other map[string]bool) {
 	}
 }
 
-// addresses returns the addresses that a program calls in the release; an address to listen on has no host. The tenants service of a
-// further cell is elsewhere.
+// addresses returns the addresses that a program calls in the release; an address to listen on has no host. The tenants service of
+// a further cell is elsewhere.
 func (c *checker) addresses(p pod) []string {
 	if p.test {
 		called, err := url.Parse(p.flag("url"))
