@@ -100,9 +100,13 @@ var calls = []call{
 		short: "End a move and leave the tenant where it is",
 	},
 	{
-		use: "cells put", method: tenantsv1.CellOperationsService_PutCell_FullMethodName,
+		use: "cells add", method: tenantsv1.CellOperationsService_PutCell_FullMethodName,
 		short:   "Add a cell or replace its addresses and room",
 		flatten: "cell", args: []string{"cell.letter"}, required: []string{"open"},
+	},
+	{
+		use: "cells drain", method: tenantsv1.CellOperationsService_DrainCell_FullMethodName,
+		short: "Close a cell: no tenant begins in it or moves to it", args: []string{"letter"},
 	},
 	{
 		use: "cells list", method: tenantsv1.CellOperationsService_ListCellRecords_FullMethodName,

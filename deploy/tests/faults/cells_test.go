@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"context"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -60,16 +61,35 @@ func (d *deployment) awaitGifts(ctx context.Context, t *testing.T, to, tenant st
 // move moves a tenant and returns what the move says when it is done.
 func (d *deployment) move(ctx context.Context, t *testing.T, tenant, to string) *tenantsv1.TenantMove {
 	t.Helper()
+	found, done := d.tryMove(ctx, t, tenant, to, moveTime)
+	require.True(t, done, "%v", found)
+	return found
+}
+
+// tryMove moves a tenant, and reports whether the move is done in time.
+func (d *deployment) tryMove(
+	ctx context.Context, t *testing.T, tenant, to string, within time.Duration,
+) (found *tenantsv1.TenantMove, done bool) {
+	t.Helper()
 	_, err := d.cells.MoveTenant(ctx, &tenantsv1.MoveTenantRequest{Actor: staff, TenantId: tenant, To: to})
 	require.NoError(t, err)
-	var found *tenantsv1.GetTenantMoveResponse
-	done := waitFor(3*time.Minute, func() bool {
-		found, err = d.cells.GetTenantMove(ctx, &tenantsv1.GetTenantMoveRequest{Actor: staff, TenantId: tenant})
-		return err == nil && found.GetMove().GetStep() == tenantsv1.MoveStep_MOVE_STEP_DONE
+	if done = d.awaitStep(ctx, tenant, tenantsv1.MoveStep_MOVE_STEP_DONE, within, &found); done {
+		require.Equal(t, to, d.cellOf(t, tenant))
+	}
+	return found, done
+}
+
+// awaitStep waits until the move of a tenant has reached a step, and notes what the move says.
+func (d *deployment) awaitStep(
+	ctx context.Context, tenant string, step tenantsv1.MoveStep, within time.Duration, found **tenantsv1.TenantMove,
+) bool {
+	return waitFor(within, func() bool {
+		got, err := d.cells.GetTenantMove(ctx, &tenantsv1.GetTenantMoveRequest{Actor: staff, TenantId: tenant})
+		if err == nil {
+			*found = got.GetMove()
+		}
+		return err == nil && got.GetMove().GetStep() >= step
 	})
-	require.True(t, done, "%v %v", found, err)
-	require.Equal(t, to, d.cellOf(t, tenant))
-	return found.GetMove()
 }
 
 // moveTime is how long a move may take that is disturbed: a switch that failed is tried again after a minute.
@@ -85,6 +105,7 @@ func TestCellsMovesGoOnAfterKills(t *testing.T) {
 	})
 	f := newFixture(t, d, seeded, refuseOneIn)
 	f.paceOrders()
+	var all []injected
 	f.useDuring(t, func(ctx context.Context) {
 		d.awaitGifts(ctx, t, "b", seed.Direct)
 		from, to := "a", "b"
@@ -94,14 +115,16 @@ func TestCellsMovesGoOnAfterKills(t *testing.T) {
 		} {
 			for i := range d.disturbances(from) {
 				disturbance := d.disturbances(from)[i]
-				r.printf("%s at %s: %s", disturbance.description, step, d.moveDisturbed(ctx, t, to, step, disturbance))
+				moved, during := d.moveDisturbed(ctx, t, to, step, disturbance)
+				r.printf("%s at %s: %s", disturbance.description, step, moved)
+				all = append(all, during)
 				from, to = to, from
 			}
 		}
 	})
 	f.checkAll(t, timeouts{feed: 3 * time.Minute, webhooks: 3 * time.Minute, stock: 2 * time.Minute}, r.printf)
 	r.printf("a change was repeated for %s at most", f.longestWait)
-	r.summary(f.results, nil)
+	r.summary(f.results, all)
 	require.Empty(t, f.violations(), "seed %d, see %s", seeded, r.dir)
 }
 
@@ -120,23 +143,16 @@ func (d *deployment) disturbances(from string) []fault {
 // moveDisturbed moves a tenant, and injects the fault as soon as the move has reached the step.
 func (d *deployment) moveDisturbed(
 	ctx context.Context, t *testing.T, to string, at tenantsv1.MoveStep, disturbance fault,
-) *tenantsv1.TenantMove {
+) (*tenantsv1.TenantMove, injected) {
 	t.Helper()
 	_, err := d.cells.MoveTenant(ctx, &tenantsv1.MoveTenantRequest{Actor: staff, TenantId: seed.Direct, To: to})
 	require.NoError(t, err)
-	found := &tenantsv1.TenantMove{}
-	read := func(step tenantsv1.MoveStep) func() bool {
-		return func() bool {
-			got, err := d.cells.GetTenantMove(ctx, &tenantsv1.GetTenantMoveRequest{Actor: staff, TenantId: seed.Direct})
-			if err == nil {
-				found = got.GetMove()
-			}
-			return err == nil && found.GetStep() >= step
-		}
-	}
-	require.True(t, waitFor(moveTime, read(at)), "%v", found)
+	var found *tenantsv1.TenantMove
+	require.True(t, d.awaitStep(ctx, seed.Direct, at, moveTime, &found), "%v", found)
+	from := time.Now()
 	require.NoError(t, disturbance.inject(ctx))
-	require.True(t, waitFor(moveTime, read(tenantsv1.MoveStep_MOVE_STEP_DONE)), "%v", found)
+	require.True(t, d.awaitStep(ctx, seed.Direct, tenantsv1.MoveStep_MOVE_STEP_DONE, moveTime, &found), "%v", found)
 	require.Equal(t, to, d.cellOf(t, seed.Direct))
-	return found
+	name := strings.TrimPrefix(at.String(), "MOVE_STEP_")
+	return found, injected{kind: name + ": " + disturbance.kind, from: from, to: time.Now()}
 }

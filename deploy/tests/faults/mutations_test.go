@@ -112,7 +112,7 @@ func TestEveryMutationFitsTheSource(t *testing.T) {
 	t.Parallel()
 	all, seen, packages := []replacement{}, map[replacement]bool{}, map[string]bool{}
 	var every [][]replacement
-	for _, m := range mutations {
+	for _, m := range slices.Concat(mutations, moveMutations) {
 		every = append(every, m.changes)
 	}
 	for _, m := range disasterMutations {

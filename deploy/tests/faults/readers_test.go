@@ -185,9 +185,12 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if known && before != string(raw) {
+	switch {
+	case known && before != string(raw):
 		e.results.failed(delivery, now, now, "receiver %s: event %s comes with another body", e.name, id)
-	} else if !known {
+	case known && e.results.movesOnly:
+		e.results.failed(delivery, now, now, "receiver %s: event %s comes again", e.name, id)
+	case !known:
 		e.bodies[id], e.at[id] = string(raw), now
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -168,6 +168,19 @@ func AllScopes() []commonv1.Scope {
 	return []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS}
 }
 
+// PutTenant makes a tenant with one brand in a cell.
+func (p *Platform) PutTenant(t *testing.T, id, brand, cell string) {
+	t.Helper()
+	_, err := p.Tenants(t).PutTenant(t.Context(), &tenantsv1.PutTenantRequest{
+		Actor: seed.Installer, Id: id, Name: "Bee", Locales: []string{"sv-SE"}, Currency: seed.Currency, ApiAccess: true, Cell: cell,
+	})
+	require.NoError(t, err)
+	_, err = p.Tenants(t).PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
+		Actor: seed.Installer, TenantId: id, Brand: &tenantsv1.Brand{Id: brand, Name: "Bee", Slug: "bee"},
+	})
+	require.NoError(t, err)
+}
+
 // NewKey makes a key of one of the demo's tenants, so that the test has its own rate limit.
 func (p *Platform) NewKey(t *testing.T, tenantID string) *tenantsv1.CreateKeyResponse {
 	t.Helper()

@@ -20,8 +20,9 @@ const (
 	createSlot = `SELECT pg_create_logical_replication_slot($1, 'pgoutput')`
 
 	// Tables of a subscription are ready when their first copy has caught up with the changes.
-	notReady = `SELECT count(*) FROM pg_subscription_rel r JOIN pg_subscription s ON s.oid = r.srsubid
-WHERE s.subname = $1 AND r.srsubstate <> 'r'`
+	countTables = `SELECT count(*), count(*) FILTER (WHERE r.srsubstate = 'r')
+FROM pg_subscription_rel r JOIN pg_subscription s ON s.oid = r.srsubid
+WHERE s.subname = $1`
 
 	// Without its slot, a copy is behind the whole log.
 	selectLag = `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), coalesce(
@@ -30,11 +31,11 @@ WHERE s.subname = $1 AND r.srsubstate <> 'r'`
 
 // copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new
 // cell is not far behind.
-func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep, lag int64, err error) {
+func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep, p store.Progress, err error) {
 	if err := c.free(ctx); err != nil { // If a worker ended before it had done so.
-		return 0, 0, err
+		return 0, p, err
 	}
-	ready := true
+	complete := true
 	err = c.each(all(), func(from, to *database) error {
 		subscribed, err := value[bool](ctx, to, selectSubscription, c.name(to))
 		if err != nil {
@@ -44,7 +45,7 @@ func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep
 			return err
 		}
 		if !subscribed {
-			ready = false
+			complete = false
 			return c.subscribe(ctx, from, to)
 		}
 		if to.name == eventsDB {
@@ -52,19 +53,19 @@ func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep
 				return err
 			}
 		}
-		waiting, err := value[int](ctx, to, notReady, c.name(to))
-		if err != nil {
-			return err
+		var tables, copied int
+		if err := to.QueryRow(ctx, countTables, c.name(to)).Scan(&tables, &copied); err != nil {
+			return fmt.Errorf("count copied tables: %w", err)
 		}
+		p.Tables, p.Copied = p.Tables+tables, p.Copied+copied
 		behind, err := value[int64](ctx, from, selectLag, c.name(from))
-		lag += behind
-		ready = ready && waiting == 0
+		p.LagBytes += behind
 		return err
 	})
-	if err != nil || !ready || lag > maxLag {
-		return store.Copying, lag, err
+	if err != nil || !complete || p.Copied < p.Tables || p.LagBytes > maxLag {
+		return store.Copying, p, err
 	}
-	return store.Pausing, lag, nil
+	return store.Pausing, p, nil
 }
 
 // maxLag is how far the new cell may be behind when the switch begins, in bytes of the log of the old one.

@@ -80,10 +80,10 @@ func (m *Mover) Parts(tel *telemetry.Telemetry) []daemon.Part {
 func (m *Mover) work(ctx context.Context, move store.Move) error {
 	c, err := m.connect(ctx, &move)
 	var after time.Duration
-	var lag int64
+	var progress store.Progress
 	if err == nil {
 		defer c.disconnect()
-		after, lag, err = m.advance(ctx, c, &move)
+		after, progress, err = m.advance(ctx, c, &move)
 	}
 	if errors.Is(err, store.ErrMoved) {
 		return nil // It was cancelled, or is at another step: the next look finds it.
@@ -97,7 +97,7 @@ func (m *Mover) work(ctx context.Context, move store.Move) error {
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
-	noted := m.deps.Store.NoteMove(within, move.ID, lag, problem, after)
+	noted := m.deps.Store.NoteMove(within, move.ID, progress, problem, after)
 	if err != nil {
 		err = fmt.Errorf("move tenant %s to cell %s: %w", move.ID, move.To, err)
 	}
@@ -110,13 +110,13 @@ var errSwitch = errors.New("the tenant was not switched")
 const noteTimeout = 5 * time.Second
 
 // advance works on the step of a move, and on the next ones as long as each is completed. It returns when to look again, and how
-// far the copy lags.
-func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after time.Duration, lag int64, err error) {
+// far the copy is.
+func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after time.Duration, p store.Progress, err error) {
 	for {
 		var next tenantsv1.MoveStep
 		switch move.Step {
 		case store.Copying:
-			next, lag, err = m.copyRows(ctx, c)
+			next, p, err = m.copyRows(ctx, c)
 		case store.Pausing:
 			next, err = m.pause(ctx, c, move)
 		case store.Switching:
@@ -128,21 +128,21 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 		case store.Undoing:
 			next, err = m.undo(ctx, c)
 		default:
-			return 0, 0, nil
+			return 0, p, nil
 		}
 		if err != nil || next == move.Step {
-			return workInterval, lag, err
+			return workInterval, p, err
 		}
 		if err := m.step(ctx, move, next); err != nil {
-			return 0, lag, err
+			return 0, p, err
 		}
 		if move.Step == store.Switching {
 			if err := m.switchCell(ctx, c, move); err != nil {
-				return 0, lag, errors.Join(errSwitch, err, m.goBack(ctx, c, move, err))
+				return 0, p, errors.Join(errSwitch, err, m.goBack(ctx, c, move, err))
 			}
 		}
 		if move.Step == store.MoveDone || move.Step == store.Cancelled {
-			return 0, 0, nil
+			return 0, p, nil
 		}
 	}
 }

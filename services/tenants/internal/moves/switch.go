@@ -39,7 +39,7 @@ func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) erro
 	if err := c.carryLate(within); err != nil {
 		return err
 	}
-	rows, err := c.compare(within)
+	size, err := c.compare(within)
 	if err != nil {
 		return err
 	}
@@ -50,56 +50,90 @@ func (m *Mover) switchCell(ctx context.Context, c *cells, move *store.Move) erro
 		return err
 	}
 	// From here on the tenant may be in the new cell, so nothing may end what follows early.
-	version, err := m.deps.Store.SwitchCell(context.WithoutCancel(ctx), *move, rows, time.Since(began))
+	version, err := m.deps.Store.SwitchCell(context.WithoutCancel(ctx), *move, size, time.Since(began))
 	if err != nil {
 		return err
 	}
 	move.Step = store.Opening
-	m.deps.Log.InfoContext(ctx, "tenant switched", "tenant_id", move.ID, "from", move.From, "to", move.To, "rows", rows,
+	m.deps.Log.InfoContext(ctx, "tenant switched", "tenant_id", move.ID, "from", move.From, "to", move.To, "rows", size.Rows,
 		"pause", time.Since(began))
 	return m.deps.Publisher.Publish(ctx, move.ID, version)
 }
 
-// compare compares the rows of the tenant in all tables of both cells, and returns how many there are.
-func (c *cells) compare(ctx context.Context) (rows int64, err error) {
-	counts := make([]int64, len(all()))
+// compare compares the rows of the tenant in all tables of both cells, and returns how many there are and their size in bytes.
+func (c *cells) compare(ctx context.Context) (size store.Size, err error) {
+	dropped, err := c.dropped(ctx)
+	if err != nil {
+		return size, err
+	}
+	sizes := make([]store.Size, len(all()))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, name := range all() {
 		group.Go(func() error {
 			from, to := c.source[name], c.target[name]
 			for _, t := range from.tables {
-				rows, sum, err := c.checksum(ctx, from, t)
+				where := c.rows(t, "t.")
+				switch t.name {
+				case feed:
+					where += fmt.Sprintf(" AND t.position > %d", dropped)
+				case feedDropped:
+					continue // Both cells note what they drop; the greater position counts.
+				}
+				here, err := checksum(ctx, from, t, where)
 				if err != nil {
 					return err
 				}
-				copied, copiedSum, err := c.checksum(ctx, to, t)
+				there, err := checksum(ctx, to, t, where)
 				if err != nil {
 					return err
 				}
-				if rows != copied || sum != copiedSum {
+				if here != there {
 					return fmt.Errorf("%w: %s.%s has %d rows in cell %s and %d in cell %s",
-						errDiffers, name, t.name, rows, from.cell, copied, to.cell)
+						errDiffers, name, t.name, here.size.Rows, from.cell, there.size.Rows, to.cell)
 				}
-				counts[i] += rows
+				sizes[i].Rows += here.size.Rows
+				sizes[i].Bytes += here.size.Bytes
 			}
 			return nil
 		})
 	}
 	err = group.Wait()
-	for _, n := range counts {
-		rows += n
+	for _, s := range sizes {
+		size.Rows += s.Rows
+		size.Bytes += s.Bytes
 	}
-	return rows, err
+	return size, err
 }
 
-// checksum counts the rows of the tenant in a table and adds up their hashes.
-func (c *cells) checksum(ctx context.Context, d *database, t table) (rows int64, sum string, err error) {
-	sql := "SELECT count(*), coalesce(sum(hash_record_extended(t, 0)::numeric), 0)::text FROM " + quoted(t.name) + " t WHERE " +
-		c.rows(t, "t.")
-	if err := d.QueryRow(ctx, sql).Scan(&rows, &sum); err != nil {
-		return 0, "", fmt.Errorf("compare %s.%s of cell %s: %w", d.name, t.name, d.cell, err)
+// feedDropped is the table of the newest event of each tenant that retention has dropped.
+const feedDropped = "feed_dropped"
+
+// dropped is the position up to which one of the cells may have dropped events: each drops old days by itself, at its own time.
+func (c *cells) dropped(ctx context.Context) (position int64, err error) {
+	for _, side := range []map[string]*database{c.source, c.target} {
+		p, err := value[int64](ctx, side[eventsDB],
+			`SELECT coalesce((SELECT position FROM feed_dropped WHERE tenant_id = $1), 0)`, c.move.ID)
+		if err != nil {
+			return 0, err
+		}
+		position = max(position, p)
 	}
-	return rows, sum, nil
+	return position, nil
+}
+
+// contents are the rows of a table, and the sum of their hashes.
+type contents struct {
+	size store.Size
+	sum  string
+}
+
+func checksum(ctx context.Context, d *database, t table, where string) (found contents, err error) {
+	sql := "SELECT count(*), coalesce(sum(pg_column_size(t)), 0), coalesce(sum(hash_record_extended(t, 0)::numeric), 0)::text FROM " +
+		quoted(t.name) + " t WHERE " + where
+	if err := d.QueryRow(ctx, sql).Scan(&found.size.Rows, &found.size.Bytes, &found.sum); err != nil {
+		return found, fmt.Errorf("compare %s.%s of cell %s: %w", d.name, t.name, d.cell, err)
+	}
+	return found, nil
 }
 
 // carryLate copies the rows of keys that were made after the copy began, as far as the new cell does not have them.

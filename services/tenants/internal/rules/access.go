@@ -52,6 +52,7 @@ var access = map[string]caller.Permission{
 	tenantsv1.OffboardingOperationsService_ExportTenant_FullMethodName:      ofPlatform,
 
 	tenantsv1.CellOperationsService_PutCell_FullMethodName:          ofPlatform,
+	tenantsv1.CellOperationsService_DrainCell_FullMethodName:        ofPlatform,
 	tenantsv1.CellOperationsService_ListCellRecords_FullMethodName:  ofPlatform,
 	tenantsv1.CellOperationsService_MoveTenant_FullMethodName:       ofPlatform,
 	tenantsv1.CellOperationsService_GetTenantMove_FullMethodName:    ofPlatform,

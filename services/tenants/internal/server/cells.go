@@ -49,13 +49,23 @@ func (c *cells) PutCell(ctx context.Context, req *tenantsv1.PutCellRequest) (*te
 	if err := c.Store.PutCell(ctx, record); err != nil {
 		return nil, err
 	}
-	all, err := c.Store.Cells(ctx)
-	for _, r := range all {
-		if r.GetCell().GetLetter() == letter {
-			record = r
-		}
-	}
+	record, err := c.Store.Cell(ctx, letter)
 	return &tenantsv1.PutCellResponse{Record: record}, err
+}
+
+// DrainCell keeps further tenants out of a cell.
+func (c *cells) DrainCell(ctx context.Context, req *tenantsv1.DrainCellRequest) (*tenantsv1.DrainCellResponse, error) {
+	var errs fields.Errors
+	caller.CheckActor(req.GetActor(), &errs)
+	errs.Required("letter", req.GetLetter(), 1)
+	if err := errors.Join(errs.Err(), permission(ctx).Check(req.GetActor(), nil)); err != nil {
+		return nil, err
+	}
+	if err := c.Store.DrainCell(ctx, req.GetLetter()); err != nil {
+		return nil, asProblem(err)
+	}
+	record, err := c.Store.Cell(ctx, req.GetLetter())
+	return &tenantsv1.DrainCellResponse{Record: record}, err
 }
 
 func checkCell(req *tenantsv1.PutCellRequest, errs *fields.Errors) {

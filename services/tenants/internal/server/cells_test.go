@@ -49,6 +49,20 @@ func TestCellsAreListedForOthers(t *testing.T) {
 	requireRefused(t, problem.NotEditable, f.ops.PutTenant, req)
 }
 
+func TestADrainedCellTakesNoTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	record := call(t, f.cells.DrainCell, &tenantsv1.DrainCellRequest{Actor: backoffice(), Letter: "a"}).GetRecord()
+	require.False(t, record.GetOpen())
+	requireRefused(t, problem.NotEditable, f.ops.PutTenant, tenantRequest(newID()))
+	requireRefused(t, problem.NotFound, f.cells.DrainCell, &tenantsv1.DrainCellRequest{Actor: backoffice(), Letter: "b"})
+	requireRefused(t, problem.InvalidRequest, f.cells.DrainCell, &tenantsv1.DrainCellRequest{Actor: backoffice()})
+	opened := putCell("a")
+	opened.Open = true
+	call(t, f.cells.PutCell, opened)
+	call(t, f.ops.PutTenant, tenantRequest(newID()))
+}
+
 func TestACellIsChecked(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -20,12 +20,16 @@ const (
 
 	tenantsIn = `(SELECT count(*) FROM tenants t WHERE t.cell = c.letter)::int`
 
+	selectCell = `SELECT ` + cellColumns + `, open, room, ` + tenantsIn + ` FROM cells c WHERE letter = $1`
+
 	selectCells = `SELECT ` + cellColumns + `, open, room, ` + tenantsIn + ` FROM cells c ORDER BY letter`
 
 	putCell = `INSERT INTO cells AS c (` + cellColumns + `, open, room) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (letter) DO UPDATE SET catalog_addr = excluded.catalog_addr, orders_addr = excluded.orders_addr,
   personal_links_addr = excluded.personal_links_addr, events_addr = excluded.events_addr, webhook_addr = excluded.webhook_addr,
   open = excluded.open, room = excluded.room`
+
+	drainCell = `UPDATE cells SET open = false WHERE letter = $1`
 
 	// The lock makes the count right: two new tenants must not both take the last room.
 	lockCells = `LOCK TABLE cells IN SHARE ROW EXCLUSIVE MODE`
@@ -61,6 +65,23 @@ func (s *Store) PutCell(ctx context.Context, r *tenantsv1.CellRecord) error {
 	c := r.GetCell()
 	return s.exec(ctx, "put cell", putCell, c.GetLetter(), c.GetCatalogAddr(), c.GetOrdersAddr(), c.GetPersonalLinksAddr(),
 		c.GetEventsAddr(), c.GetWebhookAddr(), r.GetOpen(), r.GetRoom())
+}
+
+// DrainCell closes a cell. It fails with ErrNotFound if there is none.
+func (s *Store) DrainCell(ctx context.Context, letter string) error {
+	done, err := s.pool.Exec(ctx, drainCell, letter)
+	if err != nil {
+		return fmt.Errorf("drain cell: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// Cell returns a cell with the number of its tenants. It fails with ErrNotFound if there is none.
+func (s *Store) Cell(ctx context.Context, letter string) (*tenantsv1.CellRecord, error) {
+	return postgres.SelectOne(ctx, s.pool, "read cell", ErrNotFound, scanCell, selectCell, letter)
 }
 
 // cellWithRoom returns the letter of the wanted cell, or of the one with the fewest tenants if none is wanted. It fails with

@@ -64,10 +64,11 @@ const (
 VALUES ($1, $2, $3, 'COPYING', $4, $5, $6)
 ON CONFLICT (tenant_id) DO UPDATE SET source = excluded.source, target = excluded.target, step = 'COPYING',
   requested_at = excluded.requested_at, actor_kind = excluded.actor_kind, actor_id = excluded.actor_id, key_ids = excluded.key_ids,
-  step_at = excluded.step_at, rows = 0, lag_bytes = 0, pause = '0', problem = '', next_attempt_at = excluded.next_attempt_at`
+  step_at = excluded.step_at, tables = 0, tables_copied = 0, rows = 0,
+  bytes = 0, lag_bytes = 0, pause = '0', problem = '', next_attempt_at = excluded.next_attempt_at`
 
-	selectMove = `SELECT tenant_id::text, source, target, step, requested_at, actor_kind, actor_id, step_at, rows, lag_bytes,
-  (extract(epoch FROM pause) * 1000)::bigint, problem FROM tenant_moves WHERE tenant_id = $1`
+	selectMove = `SELECT tenant_id::text, source, target, step, requested_at, actor_kind, actor_id, step_at, rows, bytes, lag_bytes,
+  tables, tables_copied, (extract(epoch FROM pause) * 1000)::bigint, problem FROM tenant_moves WHERE tenant_id = $1`
 
 	// Several instances share the work: each move has a lock that ends with the connection of its worker.
 	lockMove = `SELECT pg_try_advisory_lock(hashtextextended('move/' || $1, 0))`
@@ -84,9 +85,10 @@ WHERE tenant_id = $1 AND step = $2 RETURNING target`
 
 	switchCell = `UPDATE tenants SET cell = $2 WHERE id = $1`
 
-	measureMove = `UPDATE tenant_moves SET rows = $2, pause = $3 WHERE tenant_id = $1`
+	measureMove = `UPDATE tenant_moves SET rows = $2, bytes = $3, pause = $4 WHERE tenant_id = $1`
 
-	noteMove = `UPDATE tenant_moves SET lag_bytes = $2, problem = $3, next_attempt_at = clock_timestamp() + $4::interval
+	noteMove = `UPDATE tenant_moves SET lag_bytes = $2, tables = greatest(tables, $3), tables_copied = greatest(tables_copied, $4),
+  problem = $5, next_attempt_at = clock_timestamp() + $6::interval
 WHERE tenant_id = $1`
 
 	selectOldest = `SELECT coalesce(extract(epoch FROM clock_timestamp() - min(requested_at)), 0)::float8 FROM tenant_moves
@@ -154,8 +156,8 @@ func (s *Store) Move(ctx context.Context, tenantID string) (*tenantsv1.TenantMov
 	return postgres.SelectOne(ctx, s.pool, "read move", ErrNotFound, func(row pgx.CollectableRow) (*tenantsv1.TenantMove, error) {
 		m := &tenantsv1.TenantMove{RequestedBy: &commonv1.Actor{}}
 		return m, row.Scan(&m.TenantId, &m.From, &m.To, postgres.ScanEnum(&m.Step), postgres.ScanTime(&m.RequestedAt),
-			postgres.ScanEnum(&m.RequestedBy.Kind), &m.RequestedBy.Id, postgres.ScanTime(&m.StepAt), &m.Rows, &m.LagBytes,
-			&m.PauseMs, &m.Problem)
+			postgres.ScanEnum(&m.RequestedBy.Kind), &m.RequestedBy.Id, postgres.ScanTime(&m.StepAt), &m.Rows, &m.Bytes, &m.LagBytes,
+			&m.Tables, &m.TablesCopied, &m.PauseMs, &m.Problem)
 	}, selectMove, tenantID)
 }
 
@@ -259,20 +261,29 @@ func (s *Store) stepMove(
 	return version, translate(err)
 }
 
+// Size is that of the rows of a tenant; the bytes are those in which they are stored.
+type Size struct{ Rows, Bytes int64 }
+
 // SwitchCell records that the tenant is in the new cell.
-func (s *Store) SwitchCell(ctx context.Context, m Move, rows int64, pause time.Duration) (version int64, err error) {
+func (s *Store) SwitchCell(ctx context.Context, m Move, moved Size, pause time.Duration) (version int64, err error) {
 	return s.stepMove(ctx, m, Opening, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, switchCell, m.ID, m.To); err != nil {
 			return fmt.Errorf("change cell: %w", err)
 		}
-		_, err := tx.Exec(ctx, measureMove, m.ID, rows, pause)
+		_, err := tx.Exec(ctx, measureMove, m.ID, moved.Rows, moved.Bytes, pause)
 		return err
 	})
 }
 
+// Progress is that of a copy: how far it is behind in bytes of the log, how many tables it has, and how many of them are copied.
+type Progress struct {
+	LagBytes       int64
+	Tables, Copied int
+}
+
 // NoteMove records what an operator wants to know of a move, and when a worker looks at it again.
-func (s *Store) NoteMove(ctx context.Context, tenantID string, lag int64, problem string, after time.Duration) error {
-	return s.exec(ctx, "note progress of move", noteMove, tenantID, lag, problem, after)
+func (s *Store) NoteMove(ctx context.Context, tenantID string, p Progress, problem string, after time.Duration) error {
+	return s.exec(ctx, "note progress of move", noteMove, tenantID, p.LagBytes, p.Tables, p.Copied, problem, after)
 }
 
 // MoveKeys reads the keys of the tenant again. From PAUSING on there are no new ones.

@@ -144,10 +144,11 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 	m = step(m, store.Switching)
 	requireSeen("a", true, false, false)
 
-	_, err = s.SwitchCell(t.Context(), store.Move{Tenant: m.Tenant, From: "a", To: "b", Step: store.Pausing}, 1, time.Second)
+	early := store.Move{Tenant: m.Tenant, From: "a", To: "b", Step: store.Pausing}
+	_, err = s.SwitchCell(t.Context(), early, store.Size{}, time.Second)
 	require.ErrorIs(t, err, store.ErrMoved, "the move is at another step")
 	requireSeen("a", true, false, false)
-	_, err = s.SwitchCell(t.Context(), m, 7, 1500*time.Millisecond)
+	_, err = s.SwitchCell(t.Context(), m, store.Size{Rows: 7, Bytes: 560}, 1500*time.Millisecond)
 	require.NoError(t, err)
 	requireSeen("b", true, false, false)
 	_, err = s.CancelMove(t.Context(), tenant, operator)
@@ -155,6 +156,7 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 	shown, err := s.Move(t.Context(), tenant)
 	require.NoError(t, err)
 	require.EqualValues(t, 7, shown.GetRows())
+	require.EqualValues(t, 560, shown.GetBytes())
 	require.EqualValues(t, 1500, shown.GetPauseMs())
 	require.Equal(t, "staff-7", shown.GetRequestedBy().GetId())
 	m.Step = store.Opening
@@ -213,7 +215,7 @@ func TestOneWorkerAtATimeHasAMove(t *testing.T) {
 			return nil
 		})
 	}))
-	require.NoError(t, s.NoteMove(t.Context(), tenant, 12, "no disk", time.Hour))
+	require.NoError(t, s.NoteMove(t.Context(), tenant, store.Progress{LagBytes: 12, Tables: 40, Copied: 31}, "no disk", time.Hour))
 	none := func(context.Context, store.Move) error { t.Error("it is not due"); return nil }
 	require.NoError(t, s.EachMove(t.Context(), none))
 	require.Equal(t, 1, seen)

@@ -212,6 +212,102 @@ func (x *PutCellResponse) GetRecord() *CellRecord {
 	return nil
 }
 
+type DrainCellRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Actor         *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
+	Letter        string                 `protobuf:"bytes,2,opt,name=letter,proto3" json:"letter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainCellRequest) Reset() {
+	*x = DrainCellRequest{}
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainCellRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainCellRequest) ProtoMessage() {}
+
+func (x *DrainCellRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainCellRequest.ProtoReflect.Descriptor instead.
+func (*DrainCellRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DrainCellRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+func (x *DrainCellRequest) GetLetter() string {
+	if x != nil {
+		return x.Letter
+	}
+	return ""
+}
+
+type DrainCellResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Record        *CellRecord            `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainCellResponse) Reset() {
+	*x = DrainCellResponse{}
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainCellResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainCellResponse) ProtoMessage() {}
+
+func (x *DrainCellResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainCellResponse.ProtoReflect.Descriptor instead.
+func (*DrainCellResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *DrainCellResponse) GetRecord() *CellRecord {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
 type ListCellRecordsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Actor         *v1.Actor              `protobuf:"bytes,1,opt,name=actor,proto3" json:"actor,omitempty"`
@@ -221,7 +317,7 @@ type ListCellRecordsRequest struct {
 
 func (x *ListCellRecordsRequest) Reset() {
 	*x = ListCellRecordsRequest{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[2]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +329,7 @@ func (x *ListCellRecordsRequest) String() string {
 func (*ListCellRecordsRequest) ProtoMessage() {}
 
 func (x *ListCellRecordsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[2]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +342,7 @@ func (x *ListCellRecordsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCellRecordsRequest.ProtoReflect.Descriptor instead.
 func (*ListCellRecordsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{2}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListCellRecordsRequest) GetActor() *v1.Actor {
@@ -266,7 +362,7 @@ type ListCellRecordsResponse struct {
 
 func (x *ListCellRecordsResponse) Reset() {
 	*x = ListCellRecordsResponse{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[3]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +374,7 @@ func (x *ListCellRecordsResponse) String() string {
 func (*ListCellRecordsResponse) ProtoMessage() {}
 
 func (x *ListCellRecordsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[3]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +387,7 @@ func (x *ListCellRecordsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCellRecordsResponse.ProtoReflect.Descriptor instead.
 func (*ListCellRecordsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{3}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListCellRecordsResponse) GetRecords() []*CellRecord {
@@ -314,7 +410,7 @@ type CellRecord struct {
 
 func (x *CellRecord) Reset() {
 	*x = CellRecord{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[4]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +422,7 @@ func (x *CellRecord) String() string {
 func (*CellRecord) ProtoMessage() {}
 
 func (x *CellRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[4]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +435,7 @@ func (x *CellRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CellRecord.ProtoReflect.Descriptor instead.
 func (*CellRecord) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{4}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CellRecord) GetCell() *Cell {
@@ -384,7 +480,7 @@ type MoveTenantRequest struct {
 
 func (x *MoveTenantRequest) Reset() {
 	*x = MoveTenantRequest{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[5]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +492,7 @@ func (x *MoveTenantRequest) String() string {
 func (*MoveTenantRequest) ProtoMessage() {}
 
 func (x *MoveTenantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[5]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +505,7 @@ func (x *MoveTenantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveTenantRequest.ProtoReflect.Descriptor instead.
 func (*MoveTenantRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{5}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MoveTenantRequest) GetActor() *v1.Actor {
@@ -449,7 +545,7 @@ type MoveTenantResponse struct {
 
 func (x *MoveTenantResponse) Reset() {
 	*x = MoveTenantResponse{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[6]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -461,7 +557,7 @@ func (x *MoveTenantResponse) String() string {
 func (*MoveTenantResponse) ProtoMessage() {}
 
 func (x *MoveTenantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[6]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -474,7 +570,7 @@ func (x *MoveTenantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveTenantResponse.ProtoReflect.Descriptor instead.
 func (*MoveTenantResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{6}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MoveTenantResponse) GetMove() *TenantMove {
@@ -494,7 +590,7 @@ type GetTenantMoveRequest struct {
 
 func (x *GetTenantMoveRequest) Reset() {
 	*x = GetTenantMoveRequest{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[7]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -506,7 +602,7 @@ func (x *GetTenantMoveRequest) String() string {
 func (*GetTenantMoveRequest) ProtoMessage() {}
 
 func (x *GetTenantMoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[7]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -519,7 +615,7 @@ func (x *GetTenantMoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTenantMoveRequest.ProtoReflect.Descriptor instead.
 func (*GetTenantMoveRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{7}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetTenantMoveRequest) GetActor() *v1.Actor {
@@ -545,7 +641,7 @@ type GetTenantMoveResponse struct {
 
 func (x *GetTenantMoveResponse) Reset() {
 	*x = GetTenantMoveResponse{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[8]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +653,7 @@ func (x *GetTenantMoveResponse) String() string {
 func (*GetTenantMoveResponse) ProtoMessage() {}
 
 func (x *GetTenantMoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[8]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +666,7 @@ func (x *GetTenantMoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTenantMoveResponse.ProtoReflect.Descriptor instead.
 func (*GetTenantMoveResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{8}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetTenantMoveResponse) GetMove() *TenantMove {
@@ -590,7 +686,7 @@ type CancelTenantMoveRequest struct {
 
 func (x *CancelTenantMoveRequest) Reset() {
 	*x = CancelTenantMoveRequest{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[9]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +698,7 @@ func (x *CancelTenantMoveRequest) String() string {
 func (*CancelTenantMoveRequest) ProtoMessage() {}
 
 func (x *CancelTenantMoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[9]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +711,7 @@ func (x *CancelTenantMoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelTenantMoveRequest.ProtoReflect.Descriptor instead.
 func (*CancelTenantMoveRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{9}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CancelTenantMoveRequest) GetActor() *v1.Actor {
@@ -641,7 +737,7 @@ type CancelTenantMoveResponse struct {
 
 func (x *CancelTenantMoveResponse) Reset() {
 	*x = CancelTenantMoveResponse{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +749,7 @@ func (x *CancelTenantMoveResponse) String() string {
 func (*CancelTenantMoveResponse) ProtoMessage() {}
 
 func (x *CancelTenantMoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +762,7 @@ func (x *CancelTenantMoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelTenantMoveResponse.ProtoReflect.Descriptor instead.
 func (*CancelTenantMoveResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{10}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CancelTenantMoveResponse) GetMove() *TenantMove {
@@ -694,14 +790,19 @@ type TenantMove struct {
 	// For how long changes of the tenant were refused, in milliseconds; 0 before the switch.
 	PauseMs int64 `protobuf:"varint,10,opt,name=pause_ms,json=pauseMs,proto3" json:"pause_ms,omitempty"`
 	// Why the step has not succeeded yet, in English. Empty: it has not failed.
-	Problem       string `protobuf:"bytes,11,opt,name=problem,proto3" json:"problem,omitempty"`
+	Problem string `protobuf:"bytes,11,opt,name=problem,proto3" json:"problem,omitempty"`
+	// Size of these rows in bytes, as they are stored.
+	Bytes int64 `protobuf:"varint,12,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// How many tables the copy has, and of how many the rows are in the new cell.
+	Tables        int32 `protobuf:"varint,13,opt,name=tables,proto3" json:"tables,omitempty"`
+	TablesCopied  int32 `protobuf:"varint,14,opt,name=tables_copied,json=tablesCopied,proto3" json:"tables_copied,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TenantMove) Reset() {
 	*x = TenantMove{}
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[11]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +814,7 @@ func (x *TenantMove) String() string {
 func (*TenantMove) ProtoMessage() {}
 
 func (x *TenantMove) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[11]
+	mi := &file_gifting_tenants_v1_cells_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +827,7 @@ func (x *TenantMove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TenantMove.ProtoReflect.Descriptor instead.
 func (*TenantMove) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{11}
+	return file_gifting_tenants_v1_cells_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TenantMove) GetTenantId() string {
@@ -806,6 +907,27 @@ func (x *TenantMove) GetProblem() string {
 	return ""
 }
 
+func (x *TenantMove) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *TenantMove) GetTables() int32 {
+	if x != nil {
+		return x.Tables
+	}
+	return 0
+}
+
+func (x *TenantMove) GetTablesCopied() int32 {
+	if x != nil {
+		return x.TablesCopied
+	}
+	return 0
+}
+
 var File_gifting_tenants_v1_cells_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
@@ -817,6 +939,11 @@ const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
 	"\x04open\x18\x03 \x01(\bR\x04open\x12\x12\n" +
 	"\x04room\x18\x04 \x01(\x05R\x04room\"I\n" +
 	"\x0fPutCellResponse\x126\n" +
+	"\x06record\x18\x01 \x01(\v2\x1e.gifting.tenants.v1.CellRecordR\x06record\"Z\n" +
+	"\x10DrainCellRequest\x12.\n" +
+	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x16\n" +
+	"\x06letter\x18\x02 \x01(\tR\x06letter\"K\n" +
+	"\x11DrainCellResponse\x126\n" +
 	"\x06record\x18\x01 \x01(\v2\x1e.gifting.tenants.v1.CellRecordR\x06record\"H\n" +
 	"\x16ListCellRecordsRequest\x12.\n" +
 	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"S\n" +
@@ -844,7 +971,7 @@ const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
 	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"N\n" +
 	"\x18CancelTenantMoveResponse\x122\n" +
-	"\x04move\x18\x01 \x01(\v2\x1e.gifting.tenants.v1.TenantMoveR\x04move\"\x96\x03\n" +
+	"\x04move\x18\x01 \x01(\v2\x1e.gifting.tenants.v1.TenantMoveR\x04move\"\xe9\x03\n" +
 	"\n" +
 	"TenantMove\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x12\n" +
@@ -858,7 +985,10 @@ const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
 	"\tlag_bytes\x18\t \x01(\x03R\blagBytes\x12\x19\n" +
 	"\bpause_ms\x18\n" +
 	" \x01(\x03R\apauseMs\x12\x18\n" +
-	"\aproblem\x18\v \x01(\tR\aproblem*\xde\x01\n" +
+	"\aproblem\x18\v \x01(\tR\aproblem\x12\x14\n" +
+	"\x05bytes\x18\f \x01(\x03R\x05bytes\x12\x16\n" +
+	"\x06tables\x18\r \x01(\x05R\x06tables\x12#\n" +
+	"\rtables_copied\x18\x0e \x01(\x05R\ftablesCopied*\xde\x01\n" +
 	"\bMoveStep\x12\x19\n" +
 	"\x15MOVE_STEP_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11MOVE_STEP_COPYING\x10\x01\x12\x15\n" +
@@ -868,9 +998,10 @@ const file_gifting_tenants_v1_cells_proto_rawDesc = "" +
 	"\x11MOVE_STEP_ERASING\x10\x05\x12\x12\n" +
 	"\x0eMOVE_STEP_DONE\x10\x06\x12\x15\n" +
 	"\x11MOVE_STEP_UNDOING\x10\a\x12\x17\n" +
-	"\x13MOVE_STEP_CANCELLED\x10\b2\x89\x04\n" +
+	"\x13MOVE_STEP_CANCELLED\x10\b2\xe3\x04\n" +
 	"\x15CellOperationsService\x12R\n" +
-	"\aPutCell\x12\".gifting.tenants.v1.PutCellRequest\x1a#.gifting.tenants.v1.PutCellResponse\x12j\n" +
+	"\aPutCell\x12\".gifting.tenants.v1.PutCellRequest\x1a#.gifting.tenants.v1.PutCellResponse\x12X\n" +
+	"\tDrainCell\x12$.gifting.tenants.v1.DrainCellRequest\x1a%.gifting.tenants.v1.DrainCellResponse\x12j\n" +
 	"\x0fListCellRecords\x12*.gifting.tenants.v1.ListCellRecordsRequest\x1a+.gifting.tenants.v1.ListCellRecordsResponse\x12[\n" +
 	"\n" +
 	"MoveTenant\x12%.gifting.tenants.v1.MoveTenantRequest\x1a&.gifting.tenants.v1.MoveTenantResponse\x12d\n" +
@@ -890,57 +1021,63 @@ func file_gifting_tenants_v1_cells_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_cells_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_tenants_v1_cells_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_gifting_tenants_v1_cells_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_gifting_tenants_v1_cells_proto_goTypes = []any{
 	(MoveStep)(0),                    // 0: gifting.tenants.v1.MoveStep
 	(*PutCellRequest)(nil),           // 1: gifting.tenants.v1.PutCellRequest
 	(*PutCellResponse)(nil),          // 2: gifting.tenants.v1.PutCellResponse
-	(*ListCellRecordsRequest)(nil),   // 3: gifting.tenants.v1.ListCellRecordsRequest
-	(*ListCellRecordsResponse)(nil),  // 4: gifting.tenants.v1.ListCellRecordsResponse
-	(*CellRecord)(nil),               // 5: gifting.tenants.v1.CellRecord
-	(*MoveTenantRequest)(nil),        // 6: gifting.tenants.v1.MoveTenantRequest
-	(*MoveTenantResponse)(nil),       // 7: gifting.tenants.v1.MoveTenantResponse
-	(*GetTenantMoveRequest)(nil),     // 8: gifting.tenants.v1.GetTenantMoveRequest
-	(*GetTenantMoveResponse)(nil),    // 9: gifting.tenants.v1.GetTenantMoveResponse
-	(*CancelTenantMoveRequest)(nil),  // 10: gifting.tenants.v1.CancelTenantMoveRequest
-	(*CancelTenantMoveResponse)(nil), // 11: gifting.tenants.v1.CancelTenantMoveResponse
-	(*TenantMove)(nil),               // 12: gifting.tenants.v1.TenantMove
-	(*v1.Actor)(nil),                 // 13: gifting.common.v1.Actor
-	(*Cell)(nil),                     // 14: gifting.tenants.v1.Cell
-	(*timestamppb.Timestamp)(nil),    // 15: google.protobuf.Timestamp
+	(*DrainCellRequest)(nil),         // 3: gifting.tenants.v1.DrainCellRequest
+	(*DrainCellResponse)(nil),        // 4: gifting.tenants.v1.DrainCellResponse
+	(*ListCellRecordsRequest)(nil),   // 5: gifting.tenants.v1.ListCellRecordsRequest
+	(*ListCellRecordsResponse)(nil),  // 6: gifting.tenants.v1.ListCellRecordsResponse
+	(*CellRecord)(nil),               // 7: gifting.tenants.v1.CellRecord
+	(*MoveTenantRequest)(nil),        // 8: gifting.tenants.v1.MoveTenantRequest
+	(*MoveTenantResponse)(nil),       // 9: gifting.tenants.v1.MoveTenantResponse
+	(*GetTenantMoveRequest)(nil),     // 10: gifting.tenants.v1.GetTenantMoveRequest
+	(*GetTenantMoveResponse)(nil),    // 11: gifting.tenants.v1.GetTenantMoveResponse
+	(*CancelTenantMoveRequest)(nil),  // 12: gifting.tenants.v1.CancelTenantMoveRequest
+	(*CancelTenantMoveResponse)(nil), // 13: gifting.tenants.v1.CancelTenantMoveResponse
+	(*TenantMove)(nil),               // 14: gifting.tenants.v1.TenantMove
+	(*v1.Actor)(nil),                 // 15: gifting.common.v1.Actor
+	(*Cell)(nil),                     // 16: gifting.tenants.v1.Cell
+	(*timestamppb.Timestamp)(nil),    // 17: google.protobuf.Timestamp
 }
 var file_gifting_tenants_v1_cells_proto_depIdxs = []int32{
-	13, // 0: gifting.tenants.v1.PutCellRequest.actor:type_name -> gifting.common.v1.Actor
-	14, // 1: gifting.tenants.v1.PutCellRequest.cell:type_name -> gifting.tenants.v1.Cell
-	5,  // 2: gifting.tenants.v1.PutCellResponse.record:type_name -> gifting.tenants.v1.CellRecord
-	13, // 3: gifting.tenants.v1.ListCellRecordsRequest.actor:type_name -> gifting.common.v1.Actor
-	5,  // 4: gifting.tenants.v1.ListCellRecordsResponse.records:type_name -> gifting.tenants.v1.CellRecord
-	14, // 5: gifting.tenants.v1.CellRecord.cell:type_name -> gifting.tenants.v1.Cell
-	13, // 6: gifting.tenants.v1.MoveTenantRequest.actor:type_name -> gifting.common.v1.Actor
-	12, // 7: gifting.tenants.v1.MoveTenantResponse.move:type_name -> gifting.tenants.v1.TenantMove
-	13, // 8: gifting.tenants.v1.GetTenantMoveRequest.actor:type_name -> gifting.common.v1.Actor
-	12, // 9: gifting.tenants.v1.GetTenantMoveResponse.move:type_name -> gifting.tenants.v1.TenantMove
-	13, // 10: gifting.tenants.v1.CancelTenantMoveRequest.actor:type_name -> gifting.common.v1.Actor
-	12, // 11: gifting.tenants.v1.CancelTenantMoveResponse.move:type_name -> gifting.tenants.v1.TenantMove
-	0,  // 12: gifting.tenants.v1.TenantMove.step:type_name -> gifting.tenants.v1.MoveStep
-	15, // 13: gifting.tenants.v1.TenantMove.requested_at:type_name -> google.protobuf.Timestamp
-	13, // 14: gifting.tenants.v1.TenantMove.requested_by:type_name -> gifting.common.v1.Actor
-	15, // 15: gifting.tenants.v1.TenantMove.step_at:type_name -> google.protobuf.Timestamp
-	1,  // 16: gifting.tenants.v1.CellOperationsService.PutCell:input_type -> gifting.tenants.v1.PutCellRequest
-	3,  // 17: gifting.tenants.v1.CellOperationsService.ListCellRecords:input_type -> gifting.tenants.v1.ListCellRecordsRequest
-	6,  // 18: gifting.tenants.v1.CellOperationsService.MoveTenant:input_type -> gifting.tenants.v1.MoveTenantRequest
-	8,  // 19: gifting.tenants.v1.CellOperationsService.GetTenantMove:input_type -> gifting.tenants.v1.GetTenantMoveRequest
-	10, // 20: gifting.tenants.v1.CellOperationsService.CancelTenantMove:input_type -> gifting.tenants.v1.CancelTenantMoveRequest
-	2,  // 21: gifting.tenants.v1.CellOperationsService.PutCell:output_type -> gifting.tenants.v1.PutCellResponse
-	4,  // 22: gifting.tenants.v1.CellOperationsService.ListCellRecords:output_type -> gifting.tenants.v1.ListCellRecordsResponse
-	7,  // 23: gifting.tenants.v1.CellOperationsService.MoveTenant:output_type -> gifting.tenants.v1.MoveTenantResponse
-	9,  // 24: gifting.tenants.v1.CellOperationsService.GetTenantMove:output_type -> gifting.tenants.v1.GetTenantMoveResponse
-	11, // 25: gifting.tenants.v1.CellOperationsService.CancelTenantMove:output_type -> gifting.tenants.v1.CancelTenantMoveResponse
-	21, // [21:26] is the sub-list for method output_type
-	16, // [16:21] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	15, // 0: gifting.tenants.v1.PutCellRequest.actor:type_name -> gifting.common.v1.Actor
+	16, // 1: gifting.tenants.v1.PutCellRequest.cell:type_name -> gifting.tenants.v1.Cell
+	7,  // 2: gifting.tenants.v1.PutCellResponse.record:type_name -> gifting.tenants.v1.CellRecord
+	15, // 3: gifting.tenants.v1.DrainCellRequest.actor:type_name -> gifting.common.v1.Actor
+	7,  // 4: gifting.tenants.v1.DrainCellResponse.record:type_name -> gifting.tenants.v1.CellRecord
+	15, // 5: gifting.tenants.v1.ListCellRecordsRequest.actor:type_name -> gifting.common.v1.Actor
+	7,  // 6: gifting.tenants.v1.ListCellRecordsResponse.records:type_name -> gifting.tenants.v1.CellRecord
+	16, // 7: gifting.tenants.v1.CellRecord.cell:type_name -> gifting.tenants.v1.Cell
+	15, // 8: gifting.tenants.v1.MoveTenantRequest.actor:type_name -> gifting.common.v1.Actor
+	14, // 9: gifting.tenants.v1.MoveTenantResponse.move:type_name -> gifting.tenants.v1.TenantMove
+	15, // 10: gifting.tenants.v1.GetTenantMoveRequest.actor:type_name -> gifting.common.v1.Actor
+	14, // 11: gifting.tenants.v1.GetTenantMoveResponse.move:type_name -> gifting.tenants.v1.TenantMove
+	15, // 12: gifting.tenants.v1.CancelTenantMoveRequest.actor:type_name -> gifting.common.v1.Actor
+	14, // 13: gifting.tenants.v1.CancelTenantMoveResponse.move:type_name -> gifting.tenants.v1.TenantMove
+	0,  // 14: gifting.tenants.v1.TenantMove.step:type_name -> gifting.tenants.v1.MoveStep
+	17, // 15: gifting.tenants.v1.TenantMove.requested_at:type_name -> google.protobuf.Timestamp
+	15, // 16: gifting.tenants.v1.TenantMove.requested_by:type_name -> gifting.common.v1.Actor
+	17, // 17: gifting.tenants.v1.TenantMove.step_at:type_name -> google.protobuf.Timestamp
+	1,  // 18: gifting.tenants.v1.CellOperationsService.PutCell:input_type -> gifting.tenants.v1.PutCellRequest
+	3,  // 19: gifting.tenants.v1.CellOperationsService.DrainCell:input_type -> gifting.tenants.v1.DrainCellRequest
+	5,  // 20: gifting.tenants.v1.CellOperationsService.ListCellRecords:input_type -> gifting.tenants.v1.ListCellRecordsRequest
+	8,  // 21: gifting.tenants.v1.CellOperationsService.MoveTenant:input_type -> gifting.tenants.v1.MoveTenantRequest
+	10, // 22: gifting.tenants.v1.CellOperationsService.GetTenantMove:input_type -> gifting.tenants.v1.GetTenantMoveRequest
+	12, // 23: gifting.tenants.v1.CellOperationsService.CancelTenantMove:input_type -> gifting.tenants.v1.CancelTenantMoveRequest
+	2,  // 24: gifting.tenants.v1.CellOperationsService.PutCell:output_type -> gifting.tenants.v1.PutCellResponse
+	4,  // 25: gifting.tenants.v1.CellOperationsService.DrainCell:output_type -> gifting.tenants.v1.DrainCellResponse
+	6,  // 26: gifting.tenants.v1.CellOperationsService.ListCellRecords:output_type -> gifting.tenants.v1.ListCellRecordsResponse
+	9,  // 27: gifting.tenants.v1.CellOperationsService.MoveTenant:output_type -> gifting.tenants.v1.MoveTenantResponse
+	11, // 28: gifting.tenants.v1.CellOperationsService.GetTenantMove:output_type -> gifting.tenants.v1.GetTenantMoveResponse
+	13, // 29: gifting.tenants.v1.CellOperationsService.CancelTenantMove:output_type -> gifting.tenants.v1.CancelTenantMoveResponse
+	24, // [24:30] is the sub-list for method output_type
+	18, // [18:24] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_cells_proto_init() }
@@ -955,7 +1092,7 @@ func file_gifting_tenants_v1_cells_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_cells_proto_rawDesc), len(file_gifting_tenants_v1_cells_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	CellOperationsService_PutCell_FullMethodName          = "/gifting.tenants.v1.CellOperationsService/PutCell"
+	CellOperationsService_DrainCell_FullMethodName        = "/gifting.tenants.v1.CellOperationsService/DrainCell"
 	CellOperationsService_ListCellRecords_FullMethodName  = "/gifting.tenants.v1.CellOperationsService/ListCellRecords"
 	CellOperationsService_MoveTenant_FullMethodName       = "/gifting.tenants.v1.CellOperationsService/MoveTenant"
 	CellOperationsService_GetTenantMove_FullMethodName    = "/gifting.tenants.v1.CellOperationsService/GetTenantMove"
@@ -37,6 +38,8 @@ type CellOperationsServiceClient interface {
 	// Adds a cell or replaces its addresses and room. New tenants begin in it as long as it is open and has room. The sandbox has
 	// one cell: not_editable.
 	PutCell(ctx context.Context, in *PutCellRequest, opts ...grpc.CallOption) (*PutCellResponse, error)
+	// Closes a cell: no new tenant begins in it, and none is moved to it. Its tenants stay until they are moved.
+	DrainCell(ctx context.Context, in *DrainCellRequest, opts ...grpc.CallOption) (*DrainCellResponse, error)
 	// Lists all cells with the number of their tenants.
 	ListCellRecords(ctx context.Context, in *ListCellRecordsRequest, opts ...grpc.CallOption) (*ListCellRecordsResponse, error)
 	// Moves a tenant to another cell. It returns at once: GetTenantMove shows the progress. not_editable: the tenant is off-boarded or
@@ -60,6 +63,16 @@ func (c *cellOperationsServiceClient) PutCell(ctx context.Context, in *PutCellRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PutCellResponse)
 	err := c.cc.Invoke(ctx, CellOperationsService_PutCell_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *cellOperationsServiceClient) DrainCell(ctx context.Context, in *DrainCellRequest, opts ...grpc.CallOption) (*DrainCellResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DrainCellResponse)
+	err := c.cc.Invoke(ctx, CellOperationsService_DrainCell_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +130,8 @@ type CellOperationsServiceServer interface {
 	// Adds a cell or replaces its addresses and room. New tenants begin in it as long as it is open and has room. The sandbox has
 	// one cell: not_editable.
 	PutCell(context.Context, *PutCellRequest) (*PutCellResponse, error)
+	// Closes a cell: no new tenant begins in it, and none is moved to it. Its tenants stay until they are moved.
+	DrainCell(context.Context, *DrainCellRequest) (*DrainCellResponse, error)
 	// Lists all cells with the number of their tenants.
 	ListCellRecords(context.Context, *ListCellRecordsRequest) (*ListCellRecordsResponse, error)
 	// Moves a tenant to another cell. It returns at once: GetTenantMove shows the progress. not_editable: the tenant is off-boarded or
@@ -138,6 +153,9 @@ type UnimplementedCellOperationsServiceServer struct{}
 
 func (UnimplementedCellOperationsServiceServer) PutCell(context.Context, *PutCellRequest) (*PutCellResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutCell not implemented")
+}
+func (UnimplementedCellOperationsServiceServer) DrainCell(context.Context, *DrainCellRequest) (*DrainCellResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DrainCell not implemented")
 }
 func (UnimplementedCellOperationsServiceServer) ListCellRecords(context.Context, *ListCellRecordsRequest) (*ListCellRecordsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListCellRecords not implemented")
@@ -186,6 +204,24 @@ func _CellOperationsService_PutCell_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(CellOperationsServiceServer).PutCell(ctx, req.(*PutCellRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CellOperationsService_DrainCell_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DrainCellRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CellOperationsServiceServer).DrainCell(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CellOperationsService_DrainCell_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CellOperationsServiceServer).DrainCell(ctx, req.(*DrainCellRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -272,6 +308,10 @@ var CellOperationsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PutCell",
 			Handler:    _CellOperationsService_PutCell_Handler,
+		},
+		{
+			MethodName: "DrainCell",
+			Handler:    _CellOperationsService_DrainCell_Handler,
 		},
 		{
 			MethodName: "ListCellRecords",

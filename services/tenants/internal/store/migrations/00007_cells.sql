@@ -31,7 +31,10 @@ CREATE TABLE tenant_moves (
     -- The keys that the tenant had when the move began: some rows name only a key.
     key_ids         int[]       NOT NULL,
     step_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+    tables          int         NOT NULL DEFAULT 0,
+    tables_copied   int         NOT NULL DEFAULT 0,
     rows            bigint      NOT NULL DEFAULT 0,
+    bytes           bigint      NOT NULL DEFAULT 0,
     lag_bytes       bigint      NOT NULL DEFAULT 0,
     pause           interval    NOT NULL DEFAULT '0',
     problem         text        NOT NULL DEFAULT '',
