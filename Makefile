@@ -387,13 +387,13 @@ disasters: ## Let servers go back in time under load: nothing may be lost or dou
 	done
 
 .PHONY: cells
-cells: ## Run two cells: use the API for tenants of both, then move tenants between them under load
-	@GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults -timeout 40m -run '^TestCells' ./deploy/tests/faults
+cells: ## Run two cells and move tenants between them, under load, while programs die, and with 100,000 orders
+	@GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults -timeout 60m -run '^TestCells' ./deploy/tests/faults
 
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-mutations
 faults-mutations: ## Show that `make faults` and `make disasters` find bugs: build in one bug at a time, which their checks must find
-	@go test -v -count=1 -tags faults -timeout 60m -run '^TestMutations' ./deploy/tests/faults
+	@go test -v -count=1 -tags faults -timeout 90m -run '^TestMutations' ./deploy/tests/faults
 
 # Changes of one place at a time, each of which a test must notice: operators of rules, by gremlins, and conditions of the stores'
 # SQL. They are built with overlays and copies: the source itself does not change. MODULE chooses a service, SEED the order.
