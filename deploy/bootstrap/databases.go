@@ -242,7 +242,7 @@ func moverLogin(l, owner login) []Statement {
 	return slices.Concat(role(l), []Statement{
 		{SQL: "ALTER ROLE " + name + " REPLICATION"},
 		{SQL: "GRANT " + quoted(owner.role) + " TO " + name},
-		{SQL: "GRANT SET ON PARAMETER session_replication_role TO " + name},
+		{SQL: "GRANT SET ON PARAMETER session_replication_role, deadlock_timeout, log_statement, log_min_error_statement TO " + name},
 		{SQL: "GRANT pg_create_subscription TO " + name, Unless: before16},
 		{SQL: "ALTER ROLE " + name + " SUPERUSER", Unless: since16},
 	})

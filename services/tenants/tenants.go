@@ -53,6 +53,9 @@ type Config struct {
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept webhook URLs with plain HTTP and loopback addresses. Never in production."`
 }
 
+// moverLease is the class of the advisory lock by which one instance moves tenants.
+const moverLease = 0x6d6f7665
+
 // ErrLoopbackWebhooks refuses a setting for the local stack in production.
 var ErrLoopbackWebhooks = errors.New("loopback webhooks are not allowed in production")
 
@@ -143,6 +146,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 	}
 	mover, err := moves.New(moves.Deps{
 		Store: tenants, Publisher: publisher, Databases: databases, Log: s.Telemetry.Logger,
+		Leases: postgres.Leases{URL: cfg.Database.URL, Class: moverLease, Log: s.Telemetry.Logger},
 	}, s.Telemetry)
 	if err != nil {
 		return err

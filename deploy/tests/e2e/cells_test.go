@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -172,27 +173,50 @@ func (c *cellTenant) claim(t *testing.T, link map[string]any) map[string]any {
 	return c.Get(t, c.key, "/orders/"+claimed["orderId"].(string)).OK(t)
 }
 
+// database connects to a database of a cell.
+func (c *cellTenant) database(t *testing.T, cell, name string) *pgx.Conn {
+	t.Helper()
+	for of := range strings.SplitSeq(c.Programs[identity.Tenants]["GIFTING_CELL_DATABASES"], ",") {
+		if letter, url, _ := strings.Cut(of, "="); letter == cell {
+			conn, err := pgx.Connect(t.Context(), strings.ReplaceAll(url, "{database}", name))
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+			return conn
+		}
+	}
+	require.FailNow(t, "no such cell", cell)
+	return nil
+}
+
+// spoil adds an order to the copy in the first cell, as no request could.
+func (c *cellTenant) spoil(t *testing.T) {
+	t.Helper()
+	var order string
+	const anyOrder = `SELECT to_jsonb(o) || jsonb_build_object('id', gen_random_uuid(), 'reference', 'GB-SPOILT', 'external_order_id', 'spoilt')
+FROM orders o WHERE tenant_id = $1 LIMIT 1`
+	require.NoError(t, c.database(t, "b", "orders").QueryRow(t.Context(), anyOrder, c.id).Scan(&order))
+	_, err := c.database(t, "a", "orders").Exec(t.Context(), `SET session_replication_role = replica;
+INSERT INTO orders SELECT * FROM jsonb_populate_record(NULL::orders, '`+order+`')`)
+	require.NoError(t, err)
+}
+
 // requireRowsIn checks that rows of the tenant are in a cell and in no other one.
 func (c *cellTenant) requireRowsIn(t *testing.T, cell string) {
 	t.Helper()
 	for database, table := range map[string]string{
 		"orders": "orders", "links": "links", "events": "feed", "webhook": "deliveries",
 	} {
-		for of := range strings.SplitSeq(c.Programs[identity.Tenants]["GIFTING_CELL_DATABASES"], ",") {
-			letter, url, _ := strings.Cut(of, "=")
-			conn, err := pgx.Connect(t.Context(), strings.ReplaceAll(url, "{database}", database))
-			require.NoError(t, err)
+		for _, letter := range []string{"a", "b"} {
 			var rows int
-			err = conn.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" WHERE tenant_id = $1", c.id).Scan(&rows)
+			err := c.database(t, letter, database).QueryRow(t.Context(), "SELECT count(*) FROM "+table+" WHERE tenant_id = $1", c.id).Scan(&rows)
 			require.NoError(t, err)
 			require.Equal(t, letter == cell, rows > 0, "%s of cell %s has %d rows", table, letter, rows)
-			require.NoError(t, conn.Close(t.Context()))
 		}
 	}
 }
 
-// testMove moves the tenant while it places orders. What clients have kept goes on: references, versions, cursors, answers, links and
-// webhooks.
+// testMove moves the tenant while it places orders. The first copy is spoilt, so that the tenant is not switched until it is copied
+// again. What clients have kept goes on: references, versions, cursors, answers, links and webhooks.
 func (c *cellTenant) testMove(t *testing.T) {
 	box, link, repeated := c.receive(t), c.newLink(t), c.newCall(t)
 	first := c.Do(t, repeated)
@@ -206,13 +230,20 @@ func (c *cellTenant) testMove(t *testing.T) {
 	require.NoError(t, err)
 	var during []map[string]any
 	var found *tenantsv1.TenantMove
+	spoilt, problems := false, ""
 	require.Eventually(t, func() bool {
 		during = append(during, c.place(t))
 		got, err := cells.GetTenantMove(t.Context(), &tenantsv1.GetTenantMoveRequest{Actor: seed.Installer, TenantId: c.id})
 		found = got.GetMove()
+		if found.GetTables() > 0 && !spoilt {
+			c.spoil(t)
+			spoilt = true
+		}
+		problems += found.GetProblem()
 		return err == nil && found.GetStep() == tenantsv1.MoveStep_MOVE_STEP_DONE
-	}, time.Minute, time.Second/5)
+	}, 2*time.Minute, time.Second/5)
 	t.Logf("%s", found)
+	require.Contains(t, problems, "orders.orders has")
 	c.requireRowsIn(t, "a")
 
 	after := c.Get(t, c.key, orderPath)

@@ -7,8 +7,8 @@ const (
 )
 
 // slowSwitch leaves a second between the comparison of both cells and the switch.
-var slowSwitch = replacement{moveSwitch, `	version, err := m.deps.Store.SwitchCell(`, `	time.Sleep(time.Second)
-	version, err := m.deps.Store.SwitchCell(`}
+var slowSwitch = replacement{moveSwitch, `	committing, stop := context`, `	time.Sleep(time.Second)
+	committing, stop := context`}
 
 // moveMutations has a bug of each defence of a move.
 var moveMutations = []mutation{
@@ -19,14 +19,15 @@ var moveMutations = []mutation{
 	{"epochs are not carried", cursor, []replacement{{
 		moveSwitch, `c.move.ID, last, day, epochs, survived)`, `c.move.ID, last, day, epochs[:0], survived[:0])`,
 	}}},
-	{"a table is forgotten", effect, []replacement{{
-		moveDatabases, `"pauses", "moving_tenants"}`, `"pauses", "moving_tenants", "idempotency_answers"}`,
+	{"a table is forgotten", stock, []replacement{{
+		moveDatabases, `"pauses", "moving_tenants"}`, `"pauses", "moving_tenants", "reservations"}`,
 	}}},
 	{"the old cell goes on changing", lost, []replacement{slowSwitch, {
 		moveFence, `RAISE EXCEPTION 'the tenant is being moved to another cell' USING ERRCODE = '57G01';`, `RETURN NEW;`,
 	}}},
 	{"the old cell goes on sending", delivery, []replacement{
-		slowSwitch,
+		{sendWebhook, `resp, err := c.http.Do(req)`, `resp, err := c.http.Do(req)
+	time.Sleep(time.Second / 2)`},
 		{moveFence, "`SELECT hold_deliveries($1, $2)`", "`SELECT ($1::uuid, $2::int[]) IS NULL`"},
 		{moveFence, `AND lease_token IS NOT NULL AND next_attempt_at > clock_timestamp()`, `AND false`},
 	}},

@@ -21,14 +21,15 @@ func unready(format string, args ...any) error {
 
 // Check returns an *UnreadyError if a move could not succeed.
 func (m *Mover) Check(ctx context.Context, move store.Move) error {
-	c, err := m.connect(ctx, &move)
+	c := &cells{move: &move, urls: m.deps.Databases, source: map[string]*database{}, target: map[string]*database{}}
+	defer c.disconnect()
+	err := errors.Join(c.connect(ctx, move.From, c.source), c.connect(ctx, move.To, c.target))
 	if errors.Is(err, errNoDatabase) {
 		return unready("%s", err.Error())
 	}
 	if err != nil {
 		return unready("a database does not answer: %s", err.Error())
 	}
-	defer c.disconnect()
 	for _, name := range all() {
 		if err := checkPair(ctx, c.source[name], c.target[name]); err != nil {
 			return err

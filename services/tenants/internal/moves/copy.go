@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
@@ -32,14 +34,16 @@ WHERE s.subname = $1`
 // copyRows begins to copy the rows of the tenant, if nothing does yet. The step is complete when all tables are copied, and the new
 // cell is not far behind.
 func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep, p store.Progress, err error) {
-	if err := c.free(ctx); err != nil { // If a worker ended before it had done so.
-		return 0, p, err
-	}
 	complete := true
 	err = c.each(all(), func(from, to *database) error {
 		subscribed, err := value[bool](ctx, to, selectSubscription, c.name(to))
 		if err != nil {
 			return err
+		}
+		if !subscribed {
+			if err := c.requireRows(ctx, c.source, c.target); err != nil {
+				return err
+			}
 		}
 		if err := c.fenceArrival(ctx, to); err != nil {
 			return err
@@ -73,9 +77,6 @@ const maxLag = 4 << 20
 
 // subscribe begins the copy of a database. What an earlier attempt has left in the new cell is erased before.
 func (c *cells) subscribe(ctx context.Context, from, to *database) error {
-	if err := c.requireRows(ctx, c.source, c.target); err != nil {
-		return err
-	}
 	if err := c.eraseIn(ctx, to); err != nil {
 		return err
 	}
@@ -156,9 +157,16 @@ func (c *cells) unsubscribe(ctx context.Context, from, to *database) error {
 			return err
 		}
 		syncSlots = fmt.Sprintf("pg_%d_sync_%%", oid)
-		// Without its slot, which is dropped below, the subscription ends also if the old cell does not answer.
+		if err := to.run(ctx, "end subscription", "ALTER SUBSCRIPTION "+quoted(name)+" DISABLE"); err != nil {
+			return err
+		}
+	}
+	// The slots go first: only the subscription knows the names of those of its first copies.
+	if err := c.dropSlots(ctx, from, name, syncSlots); err != nil {
+		return err
+	}
+	if subscribed {
 		for _, sql := range []string{
-			"ALTER SUBSCRIPTION " + quoted(name) + " DISABLE",
 			"ALTER SUBSCRIPTION " + quoted(name) + " SET (slot_name = NONE)",
 			"DROP SUBSCRIPTION " + quoted(name),
 		} {
@@ -166,9 +174,6 @@ func (c *cells) unsubscribe(ctx context.Context, from, to *database) error {
 				return err
 			}
 		}
-	}
-	if err := c.dropSlots(ctx, from, name, syncSlots); err != nil {
-		return err
 	}
 	return from.run(ctx, "end publication", "DROP PUBLICATION IF EXISTS "+quoted(name))
 }
@@ -262,9 +267,9 @@ var errRowsLeft = errors.New("rows of the tenant are left")
 // asApplyWorker makes a transaction write without ordinary triggers.
 const asApplyWorker = `SET LOCAL session_replication_role = replica`
 
-// eraseIn erases in the role of an apply worker, because audits refuse to be deleted otherwise.
+// eraseIn erases in the role of an apply worker, because audits refuse to be deleted otherwise. Each table has a transaction of its
+// own, the small ones first: a row that is left makes workers fail that change rows of many tenants at once.
 func (c *cells) eraseIn(ctx context.Context, d *database) error {
-	sql, left := "", "SELECT 0"
 	tables := d.tables
 	for _, name := range notCopied {
 		exists, err := value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, name)
@@ -275,14 +280,16 @@ func (c *cells) eraseIn(ctx context.Context, d *database) error {
 			tables = append(tables[:len(tables):len(tables)], table{name: name}) // The hold of deliveries goes last.
 		}
 	}
+	left := "SELECT 0"
 	for _, t := range tables {
-		sql += "; DELETE FROM " + quoted(t.name) + " WHERE " + c.rows(t, "")
+		err := pgx.BeginFunc(ctx, d.Conn, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; "+asApplyWorker+"; DELETE FROM "+quoted(t.name)+" WHERE "+c.rows(t, ""))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("erase rows in %s of cell %s: %w", d.name, d.cell, err)
+		}
 		left += " + (SELECT count(*) FROM " + quoted(t.name) + " WHERE " + c.rows(t, "") + ")"
-	}
-	if err := d.run(ctx, "erase rows", "BEGIN; SET LOCAL statement_timeout = 0; "+asApplyWorker+sql+
-		"; COMMIT"); err != nil {
-		_, _ = d.Exec(ctx, "ROLLBACK")
-		return err
 	}
 	rows, err := value[int64](ctx, d, left)
 	if err == nil && rows > 0 {

@@ -23,7 +23,7 @@ const (
 
 // writers have an outbox or are written with one; the changes that they record reach the other two.
 var (
-	writers = []string{ordersDB, linksDB, catalogDB}
+	writers = []string{catalogDB, linksDB, ordersDB}
 	readers = []string{eventsDB, webhookDB}
 )
 
@@ -77,6 +77,10 @@ func (d Databases) open(ctx context.Context, cell, name string) (*pgx.Conn, erro
 	cfg.RuntimeParams["application_name"] = "gifting-moves"
 	// Text of rows is compared, so both sides must write it in the same way.
 	cfg.RuntimeParams["timezone"] = "UTC"
+	// A lock of a table is waited for only 200 ms. After 50 ms PostgreSQL ends a vacuum of its own that is in the way.
+	cfg.RuntimeParams["deadlock_timeout"] = "50ms"
+	// A statement that makes a subscription has a password in it.
+	cfg.RuntimeParams["log_statement"], cfg.RuntimeParams["log_min_error_statement"] = "none", "panic"
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s of cell %s: %w", name, cell, err)
@@ -125,7 +129,7 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NO
   AND c.relname <> ALL ($1::text[])
   AND (c.relname = 'idempotency_answers'
     OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped))
-ORDER BY c.relname`
+ORDER BY pg_table_size(c.oid), c.relname`
 
 // outbox is the table of changes that are not confirmed yet.
 const outbox = "outbox"
@@ -134,28 +138,23 @@ const outbox = "outbox"
 // of the feed, and the other two are about the senders of a cell.
 var notCopied = []string{outbox, "feed_moved_epochs", "pauses", "moving_tenants"}
 
-func (m *Mover) connect(ctx context.Context, move *store.Move) (*cells, error) {
-	c := &cells{move: move, urls: m.deps.Databases, source: map[string]*database{}, target: map[string]*database{}}
-	for _, name := range append(writers, readers...) {
-		for cell, side := range map[string]map[string]*database{move.From: c.source, move.To: c.target} {
-			conn, err := m.deps.Databases.open(ctx, cell, name)
-			if err != nil {
-				c.disconnect()
-				return nil, err
-			}
-			d := &database{Conn: conn, name: name, cell: cell}
-			side[name] = d
-			if d.outbox, err = value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, outbox); err != nil {
-				c.disconnect()
-				return nil, err
-			}
-			if d.tables, err = postgres.Select(ctx, conn, "list tables", scanTable, selectTables, notCopied); err != nil {
-				c.disconnect()
-				return nil, err
-			}
+// connect connects to the databases of a cell.
+func (c *cells) connect(ctx context.Context, cell string, side map[string]*database) error {
+	for _, name := range all() {
+		conn, err := c.urls.open(ctx, cell, name)
+		if err != nil {
+			return err
+		}
+		d := &database{Conn: conn, name: name, cell: cell}
+		side[name] = d
+		if d.outbox, err = value[bool](ctx, d, `SELECT to_regclass($1) IS NOT NULL`, outbox); err != nil {
+			return err
+		}
+		if d.tables, err = postgres.Select(ctx, conn, "list tables", scanTable, selectTables, notCopied); err != nil {
+			return err
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func scanTable(row pgx.CollectableRow) (t table, err error) {

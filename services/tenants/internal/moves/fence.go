@@ -76,8 +76,10 @@ $$`
 
 	// A trigger waits for the transactions that write to its table, and those that follow wait for it: so it must not wait for long.
 	fenceLock = `SET LOCAL lock_timeout = '200ms'`
+	dropLock  = `SET LOCAL lock_timeout = '50ms'`
 
-	hasTrigger = `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgname = $1 AND tgrelid = $2::regclass)`
+	// Empty: there is none; D: it is disabled.
+	selectTrigger = `SELECT coalesce((SELECT tgenabled::text FROM pg_trigger WHERE tgname = $1 AND tgrelid = $2::regclass), '')`
 )
 
 // unfenced are tables that retention writes for all tenants at once. A dropped day of the feed changes nothing that a reader could
@@ -160,9 +162,14 @@ func (c *cells) fenceTable(ctx context.Context, d *database, t table, guard trig
 		return nil
 	}
 	name := c.name(d) + guard.suffix
-	exists, err := value[bool](ctx, d, hasTrigger, name, t.name)
-	if err != nil || exists {
+	state, err := value[string](ctx, d, selectTrigger, name, t.name)
+	switch {
+	case err != nil:
 		return err
+	case state == "D":
+		return c.withLock(ctx, d, "ALTER TABLE "+quoted(t.name)+" ENABLE TRIGGER "+quoted(name))
+	case state != "":
+		return nil
 	}
 	return c.withLock(ctx, d, "CREATE TRIGGER "+quoted(name)+" BEFORE "+guard.events+" ON "+quoted(t.name)+" FOR EACH ROW WHEN ("+
 		c.rows(t, guard.row)+") EXECUTE FUNCTION "+guard.function+"()")
@@ -171,7 +178,7 @@ func (c *cells) fenceTable(ctx context.Context, d *database, t table, guard trig
 // lockNotAvailable is the SQLSTATE of a statement that has waited for lock_timeout.
 const lockNotAvailable = "55P03"
 
-// withLock runs statements that lock tables, all or none. It tries again until the tables are free.
+// withLock runs statements that keep writers from tables, all or none. It tries again until the tables are free.
 func (c *cells) withLock(ctx context.Context, d *database, statements ...string) error {
 	for {
 		err := pgx.BeginFunc(ctx, d.Conn, func(tx pgx.Tx) error {
@@ -190,22 +197,41 @@ func (c *cells) withLock(ctx context.Context, d *database, statements ...string)
 	}
 }
 
-const selectFences = `SELECT format('DROP TRIGGER IF EXISTS %I ON %s', tgname, tgrelid::regclass)
-FROM pg_trigger WHERE tgname IN ($1::text, $1::text || '_d') AND tgparentid = 0`
+const selectFences = `SELECT format($2, tgrelid::regclass, tgname) FROM pg_trigger
+WHERE tgname IN ($1::text, $1::text || '_d') AND tgparentid = 0 AND ($3 OR tgenabled <> 'D')`
 
 // unfence lets a cell change the tenant again. All tables of a database are free at once: a worker must not change one, and have no
-// effect on another.
+// effect on another. The triggers are only disabled: to drop them would wait for whoever reads a table, such as a backup.
 func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
 	for _, d := range side {
-		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences, c.name(d))
+		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences,
+			c.name(d), "ALTER TABLE %1$s DISABLE TRIGGER %2$I", false)
 		if err == nil && len(fences) > 0 {
 			err = c.withLock(ctx, d, fences...)
 		}
-		if err == nil {
-			err = d.run(ctx, "end fence", "DROP FUNCTION IF EXISTS "+quoted(c.name(d)))
-		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// removeFences drops the triggers of a move in both cells. It fails if a table is being read, and is tried again later: a waiting drop
+// makes all others wait who use the table.
+func (c *cells) removeFences(ctx context.Context) error {
+	for _, side := range []map[string]*database{c.source, c.target} {
+		for _, d := range side {
+			drops, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences,
+				c.name(d), "DROP TRIGGER %2$I ON %1$s", true)
+			if err != nil {
+				return err
+			}
+			for _, drop := range append(drops, "DROP FUNCTION IF EXISTS "+quoted(c.name(d))) {
+				if err := d.run(ctx, "remove fence", "BEGIN; "+dropLock+"; "+drop+"; COMMIT"); err != nil {
+					_, _ = d.Exec(ctx, "ROLLBACK")
+					return err
+				}
+			}
 		}
 	}
 	return nil

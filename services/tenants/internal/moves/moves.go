@@ -22,11 +22,12 @@ package moves
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -53,15 +54,24 @@ type Deps struct {
 	Store     *store.Store
 	Publisher Publisher
 	Databases Databases
-	Log       *slog.Logger
+	// Leases make one instance of the service the mover.
+	Leases postgres.Leases
+	Log    *slog.Logger
 }
 
 // Mover moves tenants.
-type Mover struct{ deps Deps }
+type Mover struct {
+	deps Deps
+
+	lock sync.Mutex
+	// busy are the tenants whose moves are being worked on.
+	busy    map[string]bool
+	working sync.WaitGroup
+}
 
 // New makes a Mover and its metrics.
 func New(deps Deps, tel *telemetry.Telemetry) (*Mover, error) {
-	m := &Mover{deps: deps}
+	m := &Mover{deps: deps, busy: map[string]bool{}}
 	return m, m.observe(tel)
 }
 
@@ -70,19 +80,50 @@ func (m *Mover) Parts(tel *telemetry.Telemetry) []daemon.Part {
 	if len(m.deps.Databases) == 0 {
 		return nil
 	}
+	moves := daemon.Every("moves", workInterval, tel, m.workOnAll)
 	return []daemon.Part{
-		daemon.Every("moves", workInterval, tel, func(ctx context.Context) error { return m.deps.Store.EachMove(ctx, m.work) }),
+		{Name: moves.Name, Run: func(ctx context.Context) error {
+			m.deps.Leases.Run(ctx, 1, func(ctx context.Context, _ int) {
+				_ = moves.Run(ctx)
+				m.working.Wait() // Before another instance may begin.
+			})
+			return nil
+		}},
 		daemon.Every("gifts of cells", copyInterval, tel, m.KeepGifts),
 	}
 }
 
+// workOnAll begins to work on the moves that are due. It does not wait for them, because one may take hours.
+func (m *Mover) workOnAll(ctx context.Context) error {
+	due, err := m.deps.Store.DueMoves(ctx)
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	for _, move := range due {
+		if m.busy[move.ID] {
+			continue
+		}
+		m.busy[move.ID] = true
+		m.working.Go(func() {
+			defer func() {
+				m.lock.Lock()
+				defer m.lock.Unlock()
+				delete(m.busy, move.ID)
+			}()
+			if err := m.work(ctx, move); err != nil && ctx.Err() == nil {
+				m.deps.Log.WarnContext(ctx, "a move does not go on, trying again", "tenant_id", move.ID, "to", move.To, "error", err)
+			}
+		})
+	}
+	return err
+}
+
 // work takes a move as far as it can go now, and notes why it cannot go on.
 func (m *Mover) work(ctx context.Context, move store.Move) error {
-	c, err := m.connect(ctx, &move)
+	c, err := m.prepare(ctx, &move)
+	defer c.disconnect()
 	var after time.Duration
 	var progress store.Progress
 	if err == nil {
-		defer c.disconnect()
 		after, progress, err = m.advance(ctx, c, &move)
 	}
 	if errors.Is(err, store.ErrMoved) {
@@ -97,11 +138,27 @@ func (m *Mover) work(ctx context.Context, move store.Move) error {
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
-	noted := m.deps.Store.NoteMove(within, move.ID, progress, problem, after)
-	if err != nil {
-		err = fmt.Errorf("move tenant %s to cell %s: %w", move.ID, move.To, err)
+	return errors.Join(err, m.deps.Store.NoteMove(within, move.ID, progress, problem, after))
+}
+
+// prepare connects to both cells. Before it needs the new one, it lets the old one change a tenant that is not switched: a worker
+// that ended may have fenced it.
+func (m *Mover) prepare(ctx context.Context, move *store.Move) (*cells, error) {
+	c := &cells{move: move, urls: m.deps.Databases, source: map[string]*database{}, target: map[string]*database{}}
+	if err := c.connect(ctx, move.From, c.source); err != nil {
+		return c, err
 	}
-	return errors.Join(err, noted)
+	if move.Step == store.Switching {
+		if err := m.step(ctx, move, store.Copying); err != nil {
+			return c, err
+		}
+	}
+	if move.Step == store.Copying || move.Step == store.Undoing {
+		if err := c.free(ctx); err != nil {
+			return c, err
+		}
+	}
+	return c, c.connect(ctx, move.To, c.target)
 }
 
 // errSwitch means that the tenant was fenced, and is not any more.
@@ -119,8 +176,6 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 			next, p, err = m.copyRows(ctx, c)
 		case store.Pausing:
 			next, err = m.pause(ctx, c, move)
-		case store.Switching:
-			next = store.Copying // The worker that fenced the tenant ended before it had switched it.
 		case store.Opening:
 			next, err = m.open(ctx, c)
 		case store.MoveErase:
@@ -138,7 +193,7 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 		}
 		if move.Step == store.Switching {
 			if err := m.switchCell(ctx, c, move); err != nil {
-				return 0, p, errors.Join(errSwitch, err, m.goBack(ctx, c, move, err))
+				return 0, p, m.goBack(ctx, move, err)
 			}
 		}
 		if move.Step == store.MoveDone || move.Step == store.Cancelled {
@@ -149,27 +204,38 @@ func (m *Mover) advance(ctx context.Context, c *cells, move *store.Move) (after 
 
 // step takes the move to its next step, and tells the gateways.
 func (m *Mover) step(ctx context.Context, move *store.Move, next tenantsv1.MoveStep) error {
-	version, err := m.deps.Store.StepMove(ctx, *move, next)
+	version, err := m.deps.Store.StepMove(ctx, move, next)
 	if err != nil {
 		return err
 	}
 	m.deps.Log.InfoContext(ctx, "move of a tenant", "tenant_id", move.ID, "to", move.To, "step", next.String())
-	move.Step = next
 	return m.deps.Publisher.Publish(ctx, move.ID, version)
 }
 
-// goBack ends a switch that did not succeed: the tenant goes on in the old cell. Whether it did not succeed is decided by the step:
-// if the answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes on from there.
-func (m *Mover) goBack(ctx context.Context, c *cells, move *store.Move, cause error) error {
+// goBack ends a switch that did not succeed, and returns why: the tenant goes on in the old cell. Whether it succeeded is decided by
+// the step: if only the answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes
+// on from there.
+func (m *Mover) goBack(ctx context.Context, move *store.Move, cause error) error {
+	if move.Step != store.Switching {
+		return cause
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
 	defer cancel()
-	if err := m.step(ctx, move, store.Copying); err != nil {
-		return err
+	version, err := m.deps.Store.StepMove(ctx, move, store.Copying)
+	if err != nil {
+		return errors.Join(err, cause)
 	}
-	if err := c.free(ctx); err != nil || !errors.Is(cause, errDiffers) {
-		return err
+	// The connections of the switch may have ended with its time.
+	c, err := m.prepare(ctx, move)
+	defer c.disconnect()
+	switch {
+	case err != nil:
+	case errors.Is(cause, errDiffers):
+		err = c.endCopies(ctx) // What differs is copied again.
+	default:
+		cause = errors.Join(errSwitch, cause)
 	}
-	return c.endCopies(ctx) // What differs is copied again.
+	return errors.Join(cause, err, m.deps.Publisher.Publish(ctx, move.ID, version))
 }
 
 // free lets the old cell change the tenant and send its webhooks.
@@ -189,7 +255,7 @@ func (m *Mover) open(ctx context.Context, c *cells) (next tenantsv1.MoveStep, er
 }
 
 // eraseSource ends the replication and erases the rows of the old cell. Nobody uses them: keys, links and webhooks of the tenant
-// lead to the new cell.
+// lead to the new cell. The old one goes on refusing changes until no request can arrive late.
 func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
 	if err := c.endCopies(ctx); err != nil {
 		return 0, err
@@ -200,19 +266,22 @@ func (m *Mover) eraseSource(ctx context.Context, c *cells) (next tenantsv1.MoveS
 	if err := c.eraseRows(ctx, c.source, c.target); err != nil {
 		return 0, err
 	}
-	return store.MoveDone, c.unfence(ctx, c.source)
+	if c.move.StepAge < lateRequests {
+		return store.MoveErase, nil
+	}
+	return store.MoveDone, c.removeFences(ctx)
 }
+
+// lateRequests is longer than a service works on a request that it was sent before the switch.
+const lateRequests = 15 * time.Second
 
 // undo ends a move that was cancelled: the tenant goes on in the old cell, and nothing of it is left in the new one.
 func (m *Mover) undo(ctx context.Context, c *cells) (next tenantsv1.MoveStep, err error) {
-	if err := c.free(ctx); err != nil {
-		return 0, err
-	}
 	if err := c.endCopies(ctx); err != nil {
 		return 0, err
 	}
 	if err := c.eraseRows(ctx, c.target, c.source); err != nil {
 		return 0, err
 	}
-	return store.Cancelled, c.unfence(ctx, c.target)
+	return store.Cancelled, c.removeFences(ctx)
 }

@@ -57,6 +57,15 @@ func (c *Coordinator) inCellOf(ctx context.Context, tenantID string) (context.Co
 	return caller.InCell(ctx, cell), err
 }
 
+// stillIn fails if the tenant is in another cell than that of the calls, whose answers may then be about an emptied one.
+func (c *Coordinator) stillIn(ctx context.Context, tenantID string) error {
+	cell, err := c.deps.Store.CellOf(ctx, tenantID)
+	if err == nil && cell != caller.CellOf(ctx) {
+		err = fmt.Errorf("the tenant has moved to another cell: %w", problem.Unavailable())
+	}
+	return err
+}
+
 // Erase erases what is stored about a person, or continues the request with the id. The request may still be pending.
 func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by store.Authorization) (store.PersonRequest, error) {
 	ctx, err := c.inCellOf(ctx, s.TenantID)
@@ -101,6 +110,9 @@ func (c *Coordinator) record(
 	f, err := c.findRecords(ctx, s)
 	if err == nil {
 		err = f.refuseInFlight()
+	}
+	if err == nil {
+		err = c.stillIn(ctx, s.TenantID)
 	}
 	if err == nil {
 		r = c.request(s, requestID, store.ErasePerson, f)
@@ -153,6 +165,9 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 			placed = addID(placed, link.GetOrderId())
 			orderIDs = addID(orderIDs, link.GetOrderId())
 		}
+		if err := c.stillIn(ctx, r.TenantID); err != nil {
+			return err
+		}
 		if err := c.deps.Store.LinksErased(ctx, r.TenantID, r.ID, placed); err != nil {
 			return err
 		}
@@ -166,6 +181,9 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 		if err != nil {
 			return fmt.Errorf("erase orders: %w", err)
 		}
+	}
+	if err := c.stillIn(ctx, r.TenantID); err != nil {
+		return err
 	}
 	if err := c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID); err != nil {
 		return err
@@ -258,6 +276,9 @@ func (c *Coordinator) eraseEvents(ctx context.Context, r store.PersonRequest, or
 				return fmt.Errorf("erase events: %w", err)
 			}
 		}
+	}
+	if err := c.stillIn(ctx, r.TenantID); err != nil {
+		return err
 	}
 	return c.deps.Store.CompleteErasure(context.WithoutCancel(ctx), r.TenantID, r.ID, remainders)
 }

@@ -11,6 +11,7 @@ package privacy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,7 +149,7 @@ func (c *Coordinator) Export(ctx context.Context, s Subject, by store.Authorizat
 	if err != nil {
 		return nil, fmt.Errorf("export orders: %w", err)
 	}
-	if err := c.deps.Store.Permit(ctx, s.TenantID, by); err != nil {
+	if err := errors.Join(c.stillIn(ctx, s.TenantID), c.deps.Store.Permit(ctx, s.TenantID, by)); err != nil {
 		return nil, err
 	}
 	out, err := json.Marshal(document{

@@ -191,6 +191,37 @@ func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
 	}
 }
 
+// The old cell of a tenant that has moved is empty, so its answers say nothing about a person.
+func TestNoCellIsTrustedThatTheTenantHasLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at     func(f *fixture, move func())
+		states []tenantsv1.ErasureState
+	}{
+		"links":  {func(f *fixture, move func()) { f.links.during = move }, []tenantsv1.ErasureState{pending, pending, pending}},
+		"orders": {func(f *fixture, move func()) { f.orders.during = move }, []tenantsv1.ErasureState{pending, completed, pending}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			tenant := f.tenant()
+			link, claimed, other := f.person(tenant)
+			c.at(f, func() { pgtest.Exec(t, f.pool, `UPDATE tenants SET cell = 'b'`) })
+			req := eraseRecipient(tenant)
+			f.requireErasure(f.erase(req), c.states...)
+			f.makeDue()
+			require.NoError(t, f.coordinator.ContinuePending(t.Context()))
+			f.requireErasure(f.erase(req), completed, completed, completed)
+			require.True(t, link.erased && claimed.erased && other.erased)
+		})
+	}
+	f := setup(t)
+	tenant := f.tenant()
+	f.person(tenant)
+	f.orders.reading = func() { pgtest.Exec(t, f.pool, `UPDATE tenants SET cell = 'b'`) }
+	requireRefused(t, problem.ServiceUnavailable, f.privacy.ErasePerson, eraseRecipient(tenant))
+}
+
 // An event that is stored after the others were erased would have what was erased.
 func TestEventsAreErasedOnceAllAreStored(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,10 @@ type Move struct {
 	// From and To are letters of cells.
 	From, To string
 	Step     tenantsv1.MoveStep
+	// StepAt is when the step began, and StepAge how long ago that was. A worker that goes on with an older state of the move is
+	// recognized by it.
+	StepAt  time.Time
+	StepAge time.Duration
 }
 
 // The steps of a move.
@@ -70,18 +74,10 @@ ON CONFLICT (tenant_id) DO UPDATE SET source = excluded.source, target = exclude
 	selectMove = `SELECT tenant_id::text, source, target, step, requested_at, actor_kind, actor_id, step_at, rows, bytes, lag_bytes,
   tables, tables_copied, (extract(epoch FROM pause) * 1000)::bigint, problem FROM tenant_moves WHERE tenant_id = $1`
 
-	// Several instances share the work: each move has a lock that ends with the connection of its worker.
-	lockMove = `SELECT pg_try_advisory_lock(hashtextextended('move/' || $1, 0))`
-
-	freeMove = `SELECT pg_advisory_unlock(hashtextextended('move/' || $1, 0))`
-
-	dueMoves = `SELECT tenant_id::text FROM tenant_moves WHERE ` + unfinished + ` AND next_attempt_at <= clock_timestamp()
-ORDER BY requested_at`
-
-	readMove = selectMoves + `WHERE m.tenant_id = $1 AND ` + unfinished + ` AND next_attempt_at <= clock_timestamp()`
+	dueMoves = selectMoves + `WHERE ` + unfinished + ` AND next_attempt_at <= clock_timestamp() ORDER BY requested_at`
 
 	stepMove = `UPDATE tenant_moves SET step = $3, step_at = clock_timestamp(), problem = '', next_attempt_at = clock_timestamp()
-WHERE tenant_id = $1 AND step = $2 RETURNING target`
+WHERE tenant_id = $1 AND step = $2 AND step_at = $4 RETURNING target, step_at`
 
 	switchCell = `UPDATE tenants SET cell = $2 WHERE id = $1`
 
@@ -178,7 +174,7 @@ func (s *Store) CancelMove(ctx context.Context, tenantID string, by Authorizatio
 		if m.Step == Opening || m.Step == MoveErase || m.Step == MoveDone {
 			return false, ErrMoved
 		}
-		if err := tx.QueryRow(ctx, stepMove, tenantID, enumname.String(m.Step), enumname.String(Undoing)).Scan(&m.To); err != nil {
+		if err := takeStep(ctx, tx, &m, Undoing); err != nil {
 			return false, fmt.Errorf("cancel move: %w", err)
 		}
 		return true, recordMove(ctx, tx, m, by, Undoing)
@@ -189,7 +185,8 @@ const (
 	keysOfMove = `ARRAY(SELECT id FROM api_keys WHERE tenant_id = m.tenant_id ORDER BY id),
   ARRAY(SELECT id FROM api_keys WHERE tenant_id = m.tenant_id AND id <> ALL (m.key_ids) ORDER BY id)`
 
-	selectMoves = `SELECT m.tenant_id::text, ` + keysOfMove + `, source, target, step FROM tenant_moves m `
+	selectMoves = `SELECT m.tenant_id::text, ` + keysOfMove + `, source, target, step, step_at,
+  clock_timestamp() - step_at FROM tenant_moves m `
 
 	readAnyMove = selectMoves + `WHERE m.tenant_id = $1 FOR UPDATE`
 
@@ -197,75 +194,61 @@ const (
 )
 
 func scanMove(row pgx.CollectableRow) (m Move, err error) {
-	return m, row.Scan(&m.ID, &m.KeyIDs, &m.Late, &m.From, &m.To, postgres.ScanEnum(&m.Step))
+	return m, row.Scan(&m.ID, &m.KeyIDs, &m.Late, &m.From, &m.To, postgres.ScanEnum(&m.Step), &m.StepAt, &m.StepAge)
 }
 
-// EachMove calls work with every move that is due and that no other instance works on.
-func (s *Store) EachMove(ctx context.Context, work func(ctx context.Context, m Move) error) error {
-	due, err := postgres.Select(ctx, s.pool, "list moves", pgx.RowTo[string], dueMoves)
-	for _, id := range due {
-		err = errors.Join(err, s.lockedMove(ctx, id, work))
-	}
-	return err
+// DueMoves lists the moves that a worker is to look at now.
+func (s *Store) DueMoves(ctx context.Context) ([]Move, error) {
+	return postgres.Select(ctx, s.pool, "list moves", scanMove, dueMoves)
 }
 
-func (s *Store) lockedMove(ctx context.Context, tenantID string, work func(ctx context.Context, m Move) error) error {
-	conn, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("connection of a move: %w", err)
-	}
-	defer conn.Release()
-	var locked bool
-	if err := conn.QueryRow(ctx, lockMove, tenantID).Scan(&locked); err != nil || !locked {
-		return err
-	}
-	defer func() {
-		// A connection that cannot free the lock must not go on: its session would hold it.
-		if _, err := conn.Exec(context.WithoutCancel(ctx), freeMove, tenantID); err != nil {
-			_ = conn.Conn().Close(context.WithoutCancel(ctx))
-		}
-	}()
-	found, err := postgres.Select(ctx, s.pool, "read move", scanMove, readMove, tenantID)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	return work(ctx, found[0])
-}
-
-// StepMove takes a move to its next step and returns the tenant's new version. It fails with ErrMoved if the move is at another
-// step by now, as when it was cancelled.
-func (s *Store) StepMove(ctx context.Context, m Move, next tenantsv1.MoveStep) (version int64, err error) {
+// StepMove takes a move to its next step and returns the tenant's new version. It fails with ErrMoved if the move has taken another
+// step since it was read, as when it was cancelled.
+func (s *Store) StepMove(ctx context.Context, m *Move, next tenantsv1.MoveStep) (version int64, err error) {
 	return s.stepMove(ctx, m, next, func(pgx.Tx) error { return nil })
 }
 
 func (s *Store) stepMove(
-	ctx context.Context, m Move, next tenantsv1.MoveStep, also func(tx pgx.Tx) error,
+	ctx context.Context, m *Move, next tenantsv1.MoveStep, also func(tx pgx.Tx) error,
 ) (version int64, err error) {
-	system := Authorization{Actor: System()}
+	taken, system := *m, Authorization{Actor: System()}
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, bumpTenant, m.ID).Scan(&version); err != nil {
 			return fmt.Errorf("raise version: %w", err)
 		}
-		err := tx.QueryRow(ctx, stepMove, m.ID, enumname.String(m.Step), enumname.String(next)).Scan(&m.To)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrMoved
-		}
-		if err != nil {
-			return fmt.Errorf("step of move: %w", err)
+		if err := takeStep(ctx, tx, &taken, next); err != nil {
+			return err
 		}
 		if err := also(tx); err != nil {
 			return err
 		}
-		return recordMove(ctx, tx, m, system, next)
+		return recordMove(ctx, tx, taken, system, next)
 	})
-	return version, translate(err)
+	if err != nil {
+		return 0, translate(err)
+	}
+	*m = taken
+	return version, nil
+}
+
+// takeStep changes the step of a move as it was read, else it fails with ErrMoved.
+func takeStep(ctx context.Context, tx pgx.Tx, m *Move, next tenantsv1.MoveStep) error {
+	err := tx.QueryRow(ctx, stepMove, m.ID, enumname.String(m.Step), enumname.String(next), m.StepAt).Scan(&m.To, &m.StepAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrMoved
+	}
+	if err != nil {
+		return fmt.Errorf("step of move: %w", err)
+	}
+	m.Step, m.StepAge = next, 0
+	return nil
 }
 
 // Size is that of the rows of a tenant; the bytes are those in which they are stored.
 type Size struct{ Rows, Bytes int64 }
 
 // SwitchCell records that the tenant is in the new cell.
-func (s *Store) SwitchCell(ctx context.Context, m Move, moved Size, pause time.Duration) (version int64, err error) {
+func (s *Store) SwitchCell(ctx context.Context, m *Move, moved Size, pause time.Duration) (version int64, err error) {
 	return s.stepMove(ctx, m, Opening, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, switchCell, m.ID, m.To); err != nil {
 			return fmt.Errorf("change cell: %w", err)

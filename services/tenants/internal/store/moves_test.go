@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -111,15 +110,13 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 			require.Len(t, subscribed, map[bool]int{true: 1}[letter == cell], "the other cell stores no deliveries")
 		}
 	}
-	step := func(m store.Move, next tenantsv1.MoveStep) store.Move {
+	step := func(m *store.Move, next tenantsv1.MoveStep) {
 		t.Helper()
 		before, err := s.Version(t.Context(), tenant)
 		require.NoError(t, err)
 		version, err := s.StepMove(t.Context(), m, next)
 		require.NoError(t, err)
 		require.Greater(t, version, before, "edges ask again")
-		m.Step = next
-		return m
 	}
 	requireSeen("a", false, true, false)
 	m, err := s.BeginMove(t.Context(), tenant, "b", operator, false)
@@ -131,24 +128,28 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 	_, err = s.BeginMove(t.Context(), tenant, "b", operator, false)
 	require.ErrorIs(t, err, store.ErrMoving)
 
+	due, err := s.DueMoves(t.Context())
+	require.NoError(t, err)
+	m = due[0]
 	secondID, _ := keyOf(t, s, tenant)
 	require.NoError(t, s.MoveKeys(t.Context(), &m))
 	require.Equal(t, []int32{keyID, secondID}, m.KeyIDs)
 	require.Equal(t, []int32{secondID}, m.Late, "its earlier rows are not in the copy")
 	_, err = s.RevokeKey(t.Context(), store.KeyRef{TenantID: tenant, ID: secondID}, operator, time.Now())
 	require.NoError(t, err, "a key can always be revoked")
-	m = step(m, store.Pausing)
+	early := m
+	step(&m, store.Pausing)
 	requireSeen("a", true, false, false)
 	_, _, err = s.CreateKey(t.Context(), tenant, operator, store.Key{}, store.Secrets{})
 	require.ErrorIs(t, err, store.ErrMoving)
-	m = step(m, store.Switching)
+	step(&m, store.Switching)
 	requireSeen("a", true, false, false)
 
-	early := store.Move{Tenant: m.Tenant, From: "a", To: "b", Step: store.Pausing}
-	_, err = s.SwitchCell(t.Context(), early, store.Size{}, time.Second)
-	require.ErrorIs(t, err, store.ErrMoved, "the move is at another step")
+	early.Step = store.Switching // A worker was here before, and the move went back meanwhile.
+	_, err = s.SwitchCell(t.Context(), &early, store.Size{}, time.Second)
+	require.ErrorIs(t, err, store.ErrMoved)
 	requireSeen("a", true, false, false)
-	_, err = s.SwitchCell(t.Context(), m, store.Size{Rows: 7, Bytes: 560}, 1500*time.Millisecond)
+	_, err = s.SwitchCell(t.Context(), &m, store.Size{Rows: 7, Bytes: 560}, 1500*time.Millisecond)
 	require.NoError(t, err)
 	requireSeen("b", true, false, false)
 	_, err = s.CancelMove(t.Context(), tenant, operator)
@@ -159,10 +160,9 @@ func TestWhatOthersSeeOfAMove(t *testing.T) {
 	require.EqualValues(t, 560, shown.GetBytes())
 	require.EqualValues(t, 1500, shown.GetPauseMs())
 	require.Equal(t, "staff-7", shown.GetRequestedBy().GetId())
-	m.Step = store.Opening
-	m = step(m, store.MoveErase)
+	step(&m, store.MoveErase)
 	requireSeen("b", false, false, true)
-	step(m, store.MoveDone)
+	step(&m, store.MoveDone)
 	back, err := s.BeginMove(t.Context(), tenant, "a", operator, true)
 	require.NoError(t, err)
 	require.Equal(t, "b", back.From)
@@ -185,45 +185,49 @@ func TestAMoveIsCancelledBeforeItsSwitchOnly(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, err = s.BeginMove(t.Context(), tenant, "a", operator, false)
 	require.ErrorIs(t, err, store.ErrSameCell)
-	m, err := s.BeginMove(t.Context(), tenant, "b", operator, false)
+	_, err = s.BeginMove(t.Context(), tenant, "b", operator, false)
+	require.NoError(t, err)
+	before, err := s.DueMoves(t.Context())
 	require.NoError(t, err)
 	for range 2 { // A repeated call changes nothing.
 		_, err = s.CancelMove(t.Context(), tenant, operator)
 		require.NoError(t, err)
 	}
-	_, err = s.StepMove(t.Context(), m, store.Pausing)
+	_, err = s.StepMove(t.Context(), &before[0], store.Pausing)
 	require.ErrorIs(t, err, store.ErrMoved, "the worker goes on with an older state")
-	m.Step = store.Undoing
-	_, err = s.StepMove(t.Context(), m, store.Cancelled)
+	after, err := s.DueMoves(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, store.Undoing, after[0].Step)
+	_, err = s.StepMove(t.Context(), &after[0], store.Cancelled)
 	require.NoError(t, err)
 	_, err = s.BeginMove(t.Context(), tenant, "b", operator, false)
 	require.NoError(t, err, "a later move")
 }
 
-func TestOneWorkerAtATimeHasAMove(t *testing.T) {
+func TestAMoveIsDueUntilItHasEnded(t *testing.T) {
 	t.Parallel()
 	s, pool, tenant := setup(t)
 	require.NoError(t, s.PutCell(t.Context(), cellB(0, true)))
 	_, err := s.BeginMove(t.Context(), tenant, "b", operator, false)
 	require.NoError(t, err)
-	seen := 0
-	require.NoError(t, s.EachMove(t.Context(), func(ctx context.Context, m store.Move) error {
-		seen++
-		require.Equal(t, tenant, m.ID)
-		return s.EachMove(ctx, func(context.Context, store.Move) error {
-			t.Error("another worker got it too")
-			return nil
-		})
-	}))
+	requireDue := func(number int) {
+		t.Helper()
+		due, err := s.DueMoves(t.Context())
+		require.NoError(t, err)
+		require.Len(t, due, number)
+	}
+	requireDue(1)
 	require.NoError(t, s.NoteMove(t.Context(), tenant, store.Progress{LagBytes: 12, Tables: 40, Copied: 31}, "no disk", time.Hour))
-	none := func(context.Context, store.Move) error { t.Error("it is not due"); return nil }
-	require.NoError(t, s.EachMove(t.Context(), none))
-	require.Equal(t, 1, seen)
+	requireDue(0)
+	shown, err := s.Move(t.Context(), tenant)
+	require.NoError(t, err)
+	require.EqualValues(t, 31, shown.GetTablesCopied())
+	require.Equal(t, "no disk", shown.GetProblem())
 	age, err := s.OldestMove(t.Context())
 	require.NoError(t, err)
 	require.Positive(t, age)
 	pgtest.Exec(t, pool, `UPDATE tenant_moves SET next_attempt_at = now(), step = 'DONE'`)
-	require.NoError(t, s.EachMove(t.Context(), none))
+	requireDue(0)
 	age, err = s.OldestMove(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, age)
