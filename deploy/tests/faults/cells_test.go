@@ -105,6 +105,7 @@ func TestCellsMovesGoOnAfterKills(t *testing.T) {
 	})
 	f := newFixture(t, d, seeded, refuseOneIn)
 	f.paceOrders()
+	f.calm()
 	var all []injected
 	f.useDuring(t, func(ctx context.Context) {
 		d.awaitGifts(ctx, t, "b", seed.Direct)

@@ -133,7 +133,7 @@ func (f *fixture) addWriter(t *testing.T, i int) {
 	r := f.newReader(t, fmt.Sprintf("writer %d", i), tenant, limited, allScopes...)
 	links := f.dialTenant(t, tenant, identity.PersonalLinks, i)
 	w := &writer{
-		gate: &f.gate, client: f.client.with(r.key), history: f.history, random: f.newRandom(),
+		gate: &f.gate, meanPause: meanPause, client: f.client.with(r.key), history: f.history, random: f.newRandom(),
 		orderOperations: ordersv1.NewOrderOperationsServiceClient(f.dialTenant(t, tenant, identity.Orders, i)),
 		linkOperations:  linksv1.NewPersonalLinkOperationsServiceClient(links),
 		giftSite:        linksv1.NewGiftSiteServiceClient(links),
@@ -147,6 +147,13 @@ func (f *fixture) addWriter(t *testing.T, i int) {
 	// Some writers are readers too: one of each tenant, and one with a key of one brand.
 	if i == 0 || i == approvingWriters || i == approvingWriters+3 {
 		f.addReader(t, r)
+	}
+}
+
+// calm makes the writers slower.
+func (f *fixture) calm() {
+	for _, w := range f.writers {
+		w.meanPause = calmPause
 	}
 }
 

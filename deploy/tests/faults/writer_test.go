@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	// meanPause is a writer's pause between two steps.
+	// meanPause is a writer's pause between two steps, calmPause that for about 20 requests a second of all writers.
 	meanPause = 600 * time.Millisecond
+	calmPause = 2 * time.Second
 	// maxRecords bounds the orders, links and requests that a writer keeps.
 	maxRecords = 12
 )
@@ -35,6 +36,7 @@ const (
 type writer struct {
 	*client
 	gate            *sync.RWMutex
+	meanPause       time.Duration
 	history         *history
 	random          *mathrand.Rand
 	orderOperations ordersv1.OrderOperationsServiceClient
@@ -64,7 +66,7 @@ func (w *writer) run(ctx context.Context) {
 		w.gate.RLock()
 		w.step(context.WithoutCancel(ctx))
 		w.gate.RUnlock()
-		sleep(ctx, time.Duration(w.random.Int64N(int64(2*meanPause))))
+		sleep(ctx, time.Duration(w.random.Int64N(int64(2*w.meanPause))))
 	}
 }
 
