@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -225,12 +226,15 @@ func sampleAddress(country string) *linksv1.ClaimRecipient {
 	}
 }
 
-// maskedSample is sampleAddress with most characters hidden.
+// maskedSample hides of a sampleAddress what the orders service hides of an address.
 func maskedSample(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
-	hide := func(text string) string { return string([]rune(text)[:1]) + "•••" }
+	const hidden = "•••"
+	beginning := func(text string) string {
+		return string([]rune(text)[:min(2, utf8.RuneCountInString(text)/2)]) + hidden
+	}
 	return &linksv1.ClaimRecipient{
-		Name: "A••• M•••", Phone: phone.CallingCode(r.GetCountry()) + " •••• " + r.GetPhone()[len(r.GetPhone())-2:],
-		Street: hide(r.GetStreet()), City: hide(r.GetCity()), PostalCode: proto.String(hide(r.GetPostalCode())), Country: r.GetCountry(),
+		Name: "A••• M•••", Phone: hidden + r.GetPhone()[len(r.GetPhone())-2:], Street: beginning(r.GetStreet()),
+		City: asClaimed(r).GetCity(), PostalCode: proto.String(beginning(r.GetPostalCode())), Country: r.GetCountry(),
 	}
 }
 
@@ -248,7 +252,7 @@ func (p *sample) fillDraft() {
 			Recipient: sampleAddress(cmp.Or(likelyCountry(g.GetCountries(), p.page.GetLocale(), ""), g.GetCountries()[0])),
 		}
 		if g.GetTakesInitials() {
-			p.draft.Gift.Initials = "A. M."
+			p.draft.Gift.Initials = "A M" // As the hint writes them.
 		}
 		return
 	}
@@ -311,7 +315,7 @@ func (p *sample) GetClaimedGift(
 	default:
 		return resp, nil
 	}
-	resp.Gift.Carrier, resp.Gift.TrackingReference = "PostNord", "0012345678"
+	resp.Gift.Carrier, resp.Gift.TrackingReference = "DHL", "0012345678" // It delivers in every country.
 	resp.Gift.TrackingUrl = "https://carrier.example/0012345678"
 	return resp, nil
 }
