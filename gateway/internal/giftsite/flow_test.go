@@ -190,7 +190,7 @@ func TestErrorsAreShownAtTheirInputs(t *testing.T) {
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, "<title>Kontrollera: ")
 	require.Regexp(t,
-		`(?s)<ul>\s*<li><a href="#city">Ange ort</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
+		`(?s)<ul>\s*<li><a href="#city">Ange postort</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
 	require.Contains(t, got.body, `aria-describedby="phone-error phone-prefix phone-hint" aria-invalid="true"`)
 	require.Contains(t, got.body, `value="&#34;&gt;&lt;script&gt;"`)
 	require.Contains(t, got.body, `value="Storgatan 1"`)
@@ -206,8 +206,9 @@ func TestInvalidTextIsNotSentOn(t *testing.T) {
 	f := setup(t)
 	f.follow(choose("truffles"))
 	got := f.follow(filled("name", "Astrid\xff", "city", "Vis\x00by"))
-	require.Contains(t, got.body, `</span>Full name: this is not valid`)
-	require.Contains(t, got.body, `</span>Town or city: this is not valid`)
+	require.Contains(t, got.body, `</span>This is not valid, please check it</p>`)
+	require.Contains(t, got.body, `<a href="#name">Full name – This is not valid, please check it</a>`)
+	require.Contains(t, got.body, `<a href="#city">Town or city – This is not valid, please check it</a>`)
 	require.Contains(t, got.body, `value="Storgatan 1"`)
 	require.Empty(t, f.claims)
 }

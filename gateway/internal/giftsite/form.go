@@ -208,7 +208,7 @@ func unlessEmpty(s string) *string {
 }
 
 // formError is one error on a page. Field is the name of an input, and Label what the page calls it; empty: the text names it. Text
-// is beside the input, to which Href leads.
+// is beside the input, under its label, to which Href leads.
 type formError struct {
 	Field string
 	Label string
@@ -237,7 +237,7 @@ func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer, form []input) (errs []f
 		for _, v := range answer.GetViolations() {
 			if fieldOf(v.GetField()) == in.ID {
 				e := formError{Field: in.ID, Label: t.label(in), Text: t.fieldError(in, v.GetCode()), Href: "#" + in.ID}
-				if v.GetCode() == problem.FieldRequired {
+				if v.GetCode() == problem.FieldRequired && e.Text != t.T("error.required") {
 					e.Label = ""
 				}
 				errs = append(errs, e)
@@ -263,18 +263,23 @@ func fieldOf(path string) string {
 	return ""
 }
 
-// fieldError returns the text of an error code at an input, or a general text if the input has none for the code.
+// fieldError returns the text of an error code at an input, or a general text if the input has none for the code. That an input is
+// missing is said in the words of its label, which depends on the country.
 func (t *texts) fieldError(in input, code string) string {
-	key := "error." + in.ID + "." + code
+	key, keyOfLabel := "error."+in.ID+"."+code, "error."+in.LabelKey+"."+code
 	switch {
+	case t.Has(keyOfLabel):
+		return t.T(keyOfLabel)
+	case code == problem.FieldRequired && (t.label(in) != t.T(in.ID) || !t.Has(key)):
+		return t.T("error.required")
 	case t.Has(key):
-		return t.T(key, "field", t.label(in))
+		return t.T(key)
 	case in.ID == fieldCountry:
 		return t.T("error.country.invalid")
 	case code == problem.FieldTooLong:
-		return t.N("error.too_long", in.MaxLength, "field", t.label(in))
+		return t.N("error.too_long", in.MaxLength)
 	default:
-		return t.T("error.invalid", "field", t.label(in))
+		return t.T("error.invalid")
 	}
 }
 

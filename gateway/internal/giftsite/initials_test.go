@@ -38,7 +38,7 @@ func TestInitialsThatAreRefusedAreCorrectedOnThePageOfTheGift(t *testing.T) {
 	t.Parallel()
 	for code, words := range map[string]string{
 		problem.FieldInvalid: "Use only letters, digits, spaces and &amp; . - &#39;",
-		problem.FieldTooLong: "Initials: at most 10 characters",
+		problem.FieldTooLong: "At most 10 characters",
 	} {
 		f := setup(t)
 		f.page.Gifts[0].TakesInitials = true

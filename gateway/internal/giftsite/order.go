@@ -42,7 +42,7 @@ type orderView struct {
 	Errors  []formError
 }
 
-// ErrorHeading says that the errors are of a form of the page: the gift is ordered.
+// ErrorHeading says which form of the page the errors are of.
 func (p orderView) ErrorHeading() string {
 	if p.DigitsField != nil {
 		return p.T("problem.digits")
@@ -75,7 +75,7 @@ type ownOrder struct {
 	Carrier, Tracking, TrackingURL string
 	// CorrectHref is the page where the address is corrected; empty: it cannot be corrected any more.
 	CorrectHref string
-	// ComplaintHref is where a player gets help with a gift that was sent; empty: the brand says nothing.
+	// ComplaintHref is where a player gets help with a gift that was delivered; empty: the brand says nothing.
 	ComplaintHref string
 }
 
@@ -83,7 +83,7 @@ type ownOrder struct {
 var orderStates = map[linksv1.ClaimProgress]string{
 	linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: stateThanks,
 	linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:      stateSent,
-	linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: "delivered",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: stateDelivered,
 	linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED: stateCancelled,
 }
 
@@ -114,7 +114,7 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		}
 		if site := v.link.GetBrand().GetSite(); p.State != stateCancelled {
 			p.addThanks(gift, site.GetWithoutThanks(), v.refused)
-			if p.State != stateThanks {
+			if p.State == stateDelivered {
 				p.Mine.ComplaintHref = p.complaintHref(site.GetSupportUrl(), gift.GetReference())
 			}
 		}

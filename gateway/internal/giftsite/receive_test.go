@@ -186,7 +186,8 @@ func TestTheListOfErrorsSaysWhatIsWrong(t *testing.T) {
 	require.Contains(t, page, `<li><a href="#phone">Phone number – Check the number. `)
 	require.NotContains(t, page, `role="alert"`, "it would be read again whenever an error is mended")
 	choices := f.follow(choose("shirt")).body
-	require.Contains(t, choices, `<li><a href="#picks">Please choose: Size</a></li>`)
+	require.Contains(t, choices, `<li><a href="#picks">Size – Please choose</a></li>`)
+	require.Contains(t, choices, `</span>Please choose</p>`, "beside the size its name is seen")
 }
 
 func TestThePageOfAnOrderSaysFirstWhatHappensNow(t *testing.T) {

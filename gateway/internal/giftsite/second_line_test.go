@@ -56,12 +56,12 @@ func TestTheErrorOfALongAddressIsAtItsLongPart(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("å", n) }
 	require.Contains(t, american("street", long(153), "street2", long(100)), "Is everything right?")
 	require.Contains(t, american("street", long(154), "street2", long(100)),
-		`</span>Street and number: at most 153 characters</p>`)
+		`<a href="#street">Street and number – At most 153 characters</a>`)
 	require.Contains(t, american("street2", long(101)),
-		`</span>Apartment, floor, company or c/o: at most 100 characters</p>`)
+		`<a href="#street2">Apartment, floor, company or c/o – At most 100 characters</a>`)
 	require.Contains(t, american("city", long(96)), "Is everything right?")
-	require.Contains(t, american("city", long(97)), `</span>City: at most 96 characters</p>`)
-	require.Contains(t, american("region", long(41)), `</span>State: at most 40 characters</p>`)
+	require.Contains(t, american("city", long(97)), `<a href="#city">City – At most 96 characters</a>`)
+	require.Contains(t, american("region", long(41)), `<a href="#region">State – At most 40 characters</a>`)
 }
 
 // Otherwise a claim would refuse the whole street or city, whose own input has no error.
@@ -70,10 +70,10 @@ func TestTheErrorOfACharacterIsAtItsPart(t *testing.T) {
 	f := setup(t)
 	american := f.american()
 	for _, text := range []string{"apt\t4", "apt \u202a4"} {
-		require.Contains(t, american("street2", text), `</span>Apartment, floor, company or c/o: this is not valid`)
-		require.Contains(t, american("region", text), `</span>State: this is not valid`)
+		require.Contains(t, american("street2", text), `<a href="#street2">Apartment, floor, company or c/o – This is not valid`)
+		require.Contains(t, american("region", text), `<a href="#region">State – This is not valid`)
 	}
-	require.Contains(t, american("region", "\u200b"), `</span>Fill in this field: State`, "nothing is seen")
+	require.Contains(t, american("region", "\u200b"), `<a href="#region">State – Fill in this field</a>`, "nothing is seen")
 	require.Contains(t, american("street2", "\u202a"), "Is everything right?", "nothing is seen")
 	f.follow(f.confirm())
 	require.Equal(t, "Storgatan 1", f.claims[0].GetRecipient().GetStreet())

@@ -100,7 +100,8 @@ func TestALinkWhoseGiftsAreAllOutOfStockHasAMessage(t *testing.T) {
 	f.page.Gifts, f.page.Message = f.page.GetGifts()[2:], nil
 	got := f.get("")
 	require.Equal(t, 200, got.Code)
-	require.Contains(t, got.body, "Every gift has just been taken.")
+	require.Contains(t, got.body, `Every gift has just been taken.</h2>`)
+	require.Contains(t, got.body, `<p class="lead centred">Please check back a little later.</p>`)
 	f.page.Gifts = nil
 	require.Contains(t, f.get("").body, "Every gift has just been taken.")
 }
@@ -266,7 +267,12 @@ func TestEveryPageLeadsToThePagesOfTheBrand(t *testing.T) {
 		require.Contains(t, page, privacy+"How Nordlys Casino handles your details", "%s: beside the button that sends personal data",
 			name)
 	}
-	require.Contains(t, thanks, `<a class="quiet" href="https://nordlys.example/vip" rel="noreferrer">Back to Nordlys Casino</a>`)
+	const home = `<a class="quiet" href="https://nordlys.example/vip" rel="noreferrer">Back to Nordlys Casino</a>`
+	require.Contains(t, thanks, home)
+	for _, state := range []linksv1.ClaimState{linksv1.ClaimState_CLAIM_STATE_WAITING, linksv1.ClaimState_CLAIM_STATE_EXPIRED} {
+		f.page.State = state
+		require.Contains(t, f.get("").body, home, state)
+	}
 }
 
 var used = regexp.MustCompile(`\.[TN]\(?\s*"([\w.]+)"`)

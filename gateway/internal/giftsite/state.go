@@ -21,6 +21,7 @@ import (
 const (
 	stateThanks    = "thanks"
 	stateSent      = "sent"
+	stateDelivered = "delivered"
 	stateCancelled = "cancelled"
 	stateClaimed   = "claimed"
 	stateExpired   = "expired"
@@ -106,8 +107,8 @@ type view struct {
 	Seen bool
 	// First is the picture that is seen first; nil: none. The browser requests it before all others.
 	First *picture
-	// Links are at the end of each page, Privacy is also where personal data is asked for, and Home where a player goes after the
-	// claim.
+	// Links are at the end of each page, Privacy is also where personal data is asked for, and Home where a player goes who has
+	// nothing left to do here.
 	Links         []siteLink
 	Privacy, Home string
 	// RequestID is shown on an error page, for questions to support.

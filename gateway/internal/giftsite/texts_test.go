@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -139,14 +140,14 @@ func TestPluralsFollowTheRulesOfTheLanguage(t *testing.T) {
 		n      int
 		want   string
 	}{
-		{"en-US", 1, "x: at most 1 character"},
-		{"pl-PL", 22, "x: najwyżej 22 znaki"},
-		{"pl-PL", 20, "x: najwyżej 20 znaków"},
-		{"ar", 2, "\u2068x\u2069: حرفان كحد أقصى"},
-		{"ar", 5, "\u2068x\u2069: \u20685\u2069 أحرف كحد أقصى"},
-		{"fr-FR", 0, "x : 0 caractère au maximum"},
+		{"en-US", 1, "At most 1 character"},
+		{"pl-PL", 22, "Najwyżej 22 znaki"},
+		{"pl-PL", 20, "Najwyżej 20 znaków"},
+		{"ar", 2, "حرفان كحد أقصى"},
+		{"ar", 5, "\u20685\u2069 أحرف كحد أقصى"},
+		{"fr-FR", 0, "Au maximum 0 caractère"},
 	} {
-		require.Equal(t, tc.want, tr.textsFor(tc.locale).N("error.too_long", tc.n, "field", "x"), "%s %d", tc.locale, tc.n)
+		require.Equal(t, tc.want, tr.textsFor(tc.locale).N("error.too_long", tc.n), "%s %d", tc.locale, tc.n)
 	}
 }
 
@@ -189,6 +190,21 @@ func TestEveryLabelOfAnAddressHasAText(t *testing.T) {
 			require.True(t, texts.Has(f.Label), "%s: %s", code, f.Label)
 		}
 	}
+}
+
+// An input that is missing is named as its label names it, or not at all.
+func TestAMissingInputIsNamedAsItsLabel(t *testing.T) {
+	t.Parallel()
+	for want, in := range map[string]input{
+		"Enter the city":         {ID: addressform.City, LabelKey: "city"},
+		"Enter the town or city": {ID: addressform.City, LabelKey: "city.post_town"},
+		"Enter the ZIP code":     {ID: addressform.PostalCode, LabelKey: "postalCode.zip"},
+		"Fill in this field":     {ID: addressform.City, LabelKey: "city.suburb"},
+	} {
+		require.Equal(t, want, read(t).textsFor("en-US").fieldError(in, problem.FieldRequired))
+	}
+	bydel := input{ID: addressform.City, LabelKey: "city.district"}
+	require.Equal(t, "Udfyld dette felt", read(t).textsFor("da-DK").fieldError(bydel, problem.FieldRequired))
 }
 
 func TestADayIsWrittenAsInItsLanguage(t *testing.T) {

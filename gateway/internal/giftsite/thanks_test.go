@@ -76,7 +76,7 @@ func TestThanksThatAreRefusedKeepWhatWasTyped(t *testing.T) {
 		want    string
 	}{
 		"empty":     {invalid(problem.FieldRequired), "Write a few words"},
-		"too long":  {invalid(problem.FieldTooLong), "Your words: at most 280 characters"},
+		"too long":  {invalid(problem.FieldTooLong), "Your words – At most 280 characters"},
 		"a failure": {problem.Unavailable(), "Your words could not be sent just now."},
 	} {
 		f := thankable(t)
@@ -121,6 +121,10 @@ func TestAComplaintHasTheReferenceOfTheOrder(t *testing.T) {
 		f := ordered(t)
 		f.page.Brand.Site = &tenantsv1.GiftSite{SupportUrl: proto.String(support)}
 		require.NotContains(t, f.get("").body, "Something is wrong", "it was not sent yet")
+		f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
+		sent := f.get("").body
+		require.NotContains(t, sent, "Something is wrong", "it has not arrived yet")
+		require.Equal(t, want != "", strings.Contains(sent, ">Help</a>"), "a gift may not arrive")
 		f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
 		got := f.get("").body
 		if want == "" {

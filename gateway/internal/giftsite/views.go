@@ -315,7 +315,7 @@ func (p *giftView) addErrors(picked map[string]string) {
 		case g.isGone(picked):
 			g.Error = p.T("error.choice.gone")
 		case !g.isChosen():
-			g.Error = p.T("error.choice.required", "group", g.Legend)
+			g.Error = p.T("error.choice.required")
 		default:
 			continue
 		}

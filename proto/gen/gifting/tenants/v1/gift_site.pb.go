@@ -193,7 +193,7 @@ type GiftSite struct {
 	// next three are.
 	PrivacyUrl *string `protobuf:"bytes,1,opt,name=privacy_url,json=privacyUrl,proto3,oneof" json:"privacy_url,omitempty"`
 	TermsUrl   *string `protobuf:"bytes,2,opt,name=terms_url,json=termsUrl,proto3,oneof" json:"terms_url,omitempty"`
-	// Where a player gets help: an https or a mailto URL. The page of an order that was sent adds the order's reference:
+	// Where a player gets help: an https or a mailto URL. The page of an order that was delivered adds its reference:
 	// as the subject of an e-mail, or as the parameter `reference` of an https URL.
 	SupportUrl *string `protobuf:"bytes,3,opt,name=support_url,json=supportUrl,proto3,oneof" json:"support_url,omitempty"`
 	// Who is responsible for the site.
