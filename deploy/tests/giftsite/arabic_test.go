@@ -15,7 +15,7 @@ import (
 // arabicPage is a link whose brand, gifts and message are in Arabic.
 func (f *fixture) arabicPage() *linksv1.GetClaimPageResponse {
 	page := f.withLook(f.openPage("ar", "#1B4B8F"))
-	page.Label, page.Greeting = "ليلى", proto.String("عيد سعيد!\nاختاري هدية تليق بأمسيات الصيف الطويلة.")
+	page.Label, page.Greeting = "ليلى", proto.String("تهانينا!\nهدية تليق بالأمسيات الطويلة بانتظارك.")
 	page.Message = proto.String("شكرًا لك على خمس سنوات معنا في Nordlys.")
 	translate(page, [][2]string{
 		{"ترافل داكن، علبة من 24 قطعة", "ترافل مصنوع يدويًا من الكاكاو بنسبة 70% في علبة مكسوّة بالكتان."},

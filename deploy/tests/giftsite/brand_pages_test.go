@@ -16,13 +16,14 @@ import (
 // customers are brands that look unlike each other. Each has players of another language. Its first gift is another one, too: that
 // is the gift of its previews.
 var customers = []struct {
-	name string
-	page func(*fixture) *linksv1.GetClaimPageResponse
+	name   string
+	player string
+	page   func(*fixture) *linksv1.GetClaimPageResponse
 }{
-	{"casino", (*fixture).casinoPage},
-	{"jeweller", (*fixture).jewellerPage},
-	{"bank", (*fixture).bankPage},
-	{"outdoor", (*fixture).outdoorPage},
+	{"casino", "Astrid Lindqvist", (*fixture).casinoPage},
+	{"jeweller", "Karl-Heinz Brandt", (*fixture).jewellerPage},
+	{"bank", "ليلى حداد", (*fixture).bankPage},
+	{"outdoor", "Aino-Kaisa Virtanen", (*fixture).outdoorPage},
 }
 
 // forEveryCustomer runs the test on every screen with the page of each customer. Its pictures are in a folder of the customer.
@@ -32,7 +33,7 @@ func forEveryCustomer(t *testing.T, test func(t *testing.T, f *fixture, b *brows
 		for _, screen := range screens {
 			t.Run(screen.name+" "+customer.name, func(t *testing.T) {
 				f, b := newFixture(t), openBrowser(t, screen)
-				b.folder += "/" + customer.name
+				b.player, b.folder = customer.player, b.folder+"/"+customer.name
 				page := customer.page(f)
 				page.Gifts = slices.Concat(page.GetGifts()[i:], page.GetGifts()[:i])
 				test(t, f, b, page)
@@ -80,16 +81,16 @@ func (f *fixture) bankPage() *linksv1.GetClaimPageResponse {
 	return page
 }
 
-// outdoorPage is green and orange. Its logo has no variant for dark pages, and Finnish has long words.
+// outdoorPage has the blue of its logo, and orange. The logo has no variant for dark pages, and Finnish has long words.
 func (f *fixture) outdoorPage() *linksv1.GetClaimPageResponse {
-	page := f.openPage("fi-FI", "#2F6B3A")
+	page := f.openPage("fi-FI", "#1F6F8B")
 	page.Brand.Name, page.Brand.LogoUrl = "Fjord Live", proto.String(f.base+images+"logo-fjord-live")
 	page.Brand.Hero = []*linksv1.ClaimImage{{Url: f.base + images + "hero-fjord-live"}}
 	page.Brand.Site.Theme = &tenantsv1.Theme{
 		AccentColour: proto.String("#E8590C"), Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST,
 		Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
 	}
-	page.Label, page.Greeting = "Aino-Kaisa", proto.String("Hyvää juhannusta!\nValitse jotain, josta on iloa retkillä.")
+	page.Label, page.Greeting = "Aino-Kaisa", proto.String("Juhlan aika!\nValitse jotain, josta on iloa retkillä.")
 	page.Message = proto.String("Kiitos viidestä yhteisestä vuodesta.")
 	translate(page, [][2]string{
 		{"Tummat suklaatryffelit, 24 kpl", "Käsin pyöritelty, kaakaota 70 %, pellavapäällysteisessä rasiassa."},

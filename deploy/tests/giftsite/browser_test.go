@@ -46,6 +46,8 @@ type browser struct {
 	ctx    context.Context // chromedp stores the browser in it.
 	screen screen
 	axe    string
+	// player is the name that its player enters.
+	player string
 	// folder is where its screenshots go. Without pictures it takes none.
 	folder          string
 	withoutPictures bool
@@ -72,7 +74,7 @@ func openBrowser(t *testing.T, s screen) *browser {
 		stopTab()
 		stop()
 	})
-	b := &browser{ctx: ctx, screen: s, axe: string(axe), folder: "giftsite"}
+	b := &browser{ctx: ctx, screen: s, axe: string(axe), player: "Astrid Lindqvist", folder: "giftsite"}
 	b.prepare(t)
 	return b
 }
@@ -223,13 +225,29 @@ func (b *browser) screenshot(t *testing.T, name string) {
 	if b.withoutPictures {
 		return
 	}
-	// The window becomes as high as the page, so that everything is drawn as a player sees it who scrolls.
+	// The window becomes as high as the page, so that everything is drawn as a player sees it who scrolls. What has a part of its
+	// height keeps the size that it has on the screen.
+	b.setCrest(t, "getComputedStyle(crest).height")
 	height := get(t, b, chromedp.Evaluate[int64]("Math.max(innerHeight, document.documentElement.scrollHeight)"))
 	b.do(t, chromedp.EmulateViewport(b.screen.width, height, b.screen.options...))
 	b.await(t, "[...document.images].every((image) => image.complete || !image.checkVisibility())")
 	png := get(t, b, chromedp.CaptureScreenshot())
 	b.do(t, chromedp.EmulateViewport(b.screen.width, b.screen.height, b.screen.options...))
+	b.setCrest(t, `""`)
 	b.save(t, name+"-"+b.screen.name+".png", png)
+}
+
+// setCrest sets the height of the paper or the picture at the head of the page, if there is one; empty: that of the style sheet.
+func (b *browser) setCrest(t *testing.T, height string) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate[chromedp.Void](`for (const crest of document.querySelectorAll(".wrapping"))
+		document.documentElement.style.setProperty("--crest", `+height+`); undefined`))
+}
+
+// firstScreen takes a screenshot of what a player sees without scrolling.
+func (b *browser) firstScreen(t *testing.T, name string) {
+	t.Helper()
+	b.save(t, name+"-"+b.screen.name+".png", get(t, b, chromedp.CaptureScreenshot()))
 }
 
 // save writes a file to the folder of the browser's screenshots.

@@ -69,7 +69,7 @@ func (b *browser) fill(t *testing.T, phone string) {
 		b.pickCountry(t, "SE")
 	}
 	b.do(t,
-		chromedp.SetValue(chromedp.CSS("#name"), "Astrid Lindqvist"),
+		chromedp.SetValue(chromedp.CSS("#name"), b.player),
 		chromedp.SetValue(chromedp.CSS("#street"), "Storgatan 1"),
 		chromedp.SetValue(chromedp.CSS("#postalCode"), "111 22"),
 		chromedp.SetValue(chromedp.CSS("#city"), "Stockholm"),
@@ -91,6 +91,7 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 	forEveryCustomer(t, func(t *testing.T, f *fixture, b *browser, page *linksv1.GetClaimPageResponse) {
 		f.reset(page)
 		b.visit(t, f.base+"/c/"+token, 200)
+		b.firstScreen(t, "01-first-screen")
 		b.inspectSchemes(t, "01-greeting")
 		b.press(t, ".letter .button")
 		b.inspectSchemes(t, "02-gifts")

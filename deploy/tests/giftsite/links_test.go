@@ -143,14 +143,23 @@ func (l *fakeServices) ClaimLink(_ context.Context, r *linksv1.ClaimLinkRequest)
 		Reference: "NP-4F7K2M", ProductName: giftOf(l.page, r.GetProductId()).GetName(), Variations: r.GetVariations(),
 		ClaimedAt: timestamppb.New(time.Now()),
 		MaskedRecipient: &linksv1.ClaimRecipient{
-			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"),
-			Country: "SE",
+			Name: initials(r.GetRecipient().GetName()), Phone: "•••67", Street: "St•••", City: "Stockholm",
+			PostalCode: proto.String("11•••"), Country: "SE",
 		},
 		CorrectableVersion: proto.Int64(0), Shown: giftOf(l.page, r.GetProductId()), AcceptsThanks: true,
 	}
 	l.page.Gifts = nil
 	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
 	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
+}
+
+// initials are what a masked address shows of a name.
+func initials(name string) string {
+	var shown []string
+	for _, word := range strings.Fields(name) {
+		shown = append(shown, string([]rune(word)[:1])+"•••")
+	}
+	return strings.Join(shown, " ")
 }
 
 func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {
@@ -182,7 +191,7 @@ func (l *fakeServices) CorrectClaimedGift(
 	if r.GetFormNonce() != l.claimedBy {
 		return nil, problem.RecordNotFound()
 	}
-	l.order.Gift.MaskedRecipient.Street, l.order.Gift.CorrectableVersion = "Ny••••• •", proto.Int64(1)
+	l.order.Gift.MaskedRecipient.Street, l.order.Gift.CorrectableVersion = "Ny•••", proto.Int64(1)
 	corrected := proto.CloneOf(l.drafts[r.GetFormNonce()].GetRecipient())
 	proto.Merge(corrected, r.GetRecipient())
 	l.drafts[r.GetFormNonce()] = &linksv1.ClaimDraft{Recipient: corrected, OrderVersion: 1}

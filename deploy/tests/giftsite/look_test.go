@@ -181,6 +181,11 @@ func TestTheLogoIsSeenOnLightAndOnDarkPages(t *testing.T) {
 			const logo = document.querySelector(".logo");
 			return logo.currentSrc.split("/").pop() + " on " + getComputedStyle(logo).backgroundColor;
 		})()`
+		const offCentre = `(() => {
+			const logo = document.querySelector(".logo").getBoundingClientRect();
+			const band = document.querySelector(".band").getBoundingClientRect();
+			return (logo.left + logo.right - band.left - band.right) / 2;
+		})()`
 		const bare, plate = " on rgba(0, 0, 0, 0)", " on rgb(255, 255, 255)"
 		for slug, onDark := range map[string]string{
 			"fjord-live": "logo-fjord-live" + plate, "lorelei-bingo": "logo-lorelei-bingo-dark" + bare,
@@ -192,6 +197,7 @@ func TestTheLogoIsSeenOnLightAndOnDarkPages(t *testing.T) {
 			f.reset(page)
 			b.visit(t, f.base+"/c/"+token, 200)
 			require.Equal(t, "logo-"+slug+bare, b.value(t, shown))
+			require.InDelta(t, 0, get(t, b, chromedp.Evaluate[float64](offCentre)), 1, "%s: it is in the middle", slug)
 			before := b.value(t, `JSON.stringify(document.querySelector(".logo").getBoundingClientRect())`)
 			b.media(t, "prefers-color-scheme", "dark")
 			b.await(t, shown+` === "`+onDark+`"`)

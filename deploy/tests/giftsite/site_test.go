@@ -117,11 +117,14 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 				PrivacyUrl: proto.String("https://nordlys.example/privacy"), TermsUrl: proto.String("https://nordlys.example/terms"),
 				SupportUrl: proto.String("mailto:vip@nordlys.example"), ImprintUrl: proto.String("https://nordlys.example/imprint"),
 				HomeUrl: proto.String("https://nordlys.example/vip"), Theme: &tenantsv1.Theme{},
-				DeliveryTimes: []*tenantsv1.DeliveryTime{{Country: "SE", MinBusinessDays: 3, MaxBusinessDays: 5}},
+				DeliveryTimes: []*tenantsv1.DeliveryTime{
+					{Country: "SE", MinBusinessDays: 3, MaxBusinessDays: 5}, {Country: "FI", MinBusinessDays: 3, MaxBusinessDays: 5},
+					{Country: "DE", MinBusinessDays: 4, MaxBusinessDays: 6},
+				},
 			},
 		},
 		Gifts: []*linksv1.ClaimGift{
-			f.gift("dark-truffles", "Dark truffles, box of 24", "Hand-rolled truffles with 70 % cocoa in a linen-covered box."),
+			f.gift("dark-truffles", "Dark truffles, box of 24", "Hand-rolled truffles with 70% cocoa in a linen-covered box."),
 			bottle, shirt, vase,
 			f.gift("scented-candle", "Scented candle", "Birch and sea salt, burns for sixty hours."),
 		},
@@ -139,7 +142,7 @@ func (f *fixture) withLook(page *linksv1.GetClaimPageResponse) *linksv1.GetClaim
 		Name: proto.String("Maja Sandström"), PortraitImageId: proto.String("portrait-nordlys-casino"),
 		SignatureImageId: proto.String("signature-nordlys-casino"),
 	}
-	page.Greeting = proto.String("Midsummer is here.\nChoose something that makes the long evening a little brighter.")
+	page.Greeting = proto.String("It is time to celebrate.\nChoose something that makes a long evening a little brighter.")
 	return page
 }
 
