@@ -118,7 +118,8 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 				SupportUrl: proto.String("mailto:vip@nordlys.example"), ImprintUrl: proto.String("https://nordlys.example/imprint"),
 				HomeUrl: proto.String("https://nordlys.example/vip"), Theme: &tenantsv1.Theme{},
 				DeliveryTimes: []*tenantsv1.DeliveryTime{
-					{Country: "SE", MinBusinessDays: 3, MaxBusinessDays: 5}, {Country: "FI", MinBusinessDays: 3, MaxBusinessDays: 5},
+					{Country: "SE", MinBusinessDays: 3, MaxBusinessDays: 5},
+					{Country: "FI", MinBusinessDays: 3, MaxBusinessDays: 5},
 					{Country: "DE", MinBusinessDays: 4, MaxBusinessDays: 6},
 				},
 			},
