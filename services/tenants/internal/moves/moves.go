@@ -9,14 +9,14 @@
 // the new cell; both cells are compared row by row; and the tenant is switched (switch.go). This takes at most fenceTime, else the
 // move goes back to copying. At last the rows of the old cell are erased.
 //
-// Every step is a row of tenant_moves, and may be repeated: a worker that ends leaves nothing that its successor does not find. A
-// move back is a move.
+// Every step is a row of tenant_moves, and may be repeated: a worker that ends leaves nothing that its successor does not find. One
+// instance of the service works on all moves, and takes a step only from the state that it has read. A move back is a move.
 //
 // # Rights
 //
 // The logins of Databases create publications, slots and subscriptions, and write as an apply worker does, without ordinary
 // triggers: that of the replica role. On PostgreSQL 15 this takes a superuser; later a member of pg_create_subscription and of the
-// owners of the tables with REPLICATION and the right to set session_replication_role.
+// owners of the tables with REPLICATION and the right to set some parameters, which the production page of cells lists.
 package moves
 
 import (
