@@ -204,8 +204,8 @@ WHERE s.subname LIKE 'gifting_move_%' AND d.datname = current_database())`).Scan
 		return err == nil && begun
 	}, time.Minute, 10*time.Millisecond)
 	var order string
-	const anyOrder = `SELECT to_jsonb(o) || jsonb_build_object('id', gen_random_uuid(), 'reference', 'GB-SPOILT', 'external_order_id', 'spoilt')
-FROM orders o WHERE tenant_id = $1 LIMIT 1`
+	const anyOrder = `SELECT to_jsonb(o) || jsonb_build_object(
+  'id', gen_random_uuid(), 'reference', 'GB-SPOILT', 'external_order_id', 'spoilt') FROM orders o WHERE tenant_id = $1 LIMIT 1`
 	require.NoError(t, c.database(t, "b", "orders").QueryRow(t.Context(), anyOrder, c.id).Scan(&order))
 	_, err := copied.Exec(t.Context(), `SET session_replication_role = replica;
 INSERT INTO orders SELECT * FROM jsonb_populate_record(NULL::orders, '`+order+`')`)
@@ -220,8 +220,8 @@ func (c *cellTenant) requireRowsIn(t *testing.T, cell string) {
 	} {
 		for _, letter := range []string{"a", "b"} {
 			var rows int
-			err := c.database(t, letter, database).QueryRow(t.Context(), "SELECT count(*) FROM "+table+" WHERE tenant_id = $1", c.id).Scan(&rows)
-			require.NoError(t, err)
+			found := c.database(t, letter, database).QueryRow(t.Context(), "SELECT count(*) FROM "+table+" WHERE tenant_id = $1", c.id)
+			require.NoError(t, found.Scan(&rows))
 			require.Equal(t, letter == cell, rows > 0, "%s of cell %s has %d rows", table, letter, rows)
 		}
 	}

@@ -48,7 +48,7 @@ func TestCellsMoveALargeTenant(t *testing.T) {
 		binaries: buildPrograms(t, "", nil), direct: true, logs: newReport(t, 0).dir, cells: []string{"b"}, settings: onDisk,
 	})
 	moving, other := newCellTenant(t, d, "a"), newCellTenant(t, d, "a")
-	d.awaitGifts(t.Context(), t, "b", moving.id)
+	d.awaitGifts(t.Context(), t, moving.id)
 	moving.receive(t)
 	began, total := time.Now(), setting(t, ordersVariable, 100_000)
 	placed := moving.placeMany(t, d.dial(t, identity.Orders, 0), callers, func(n int64) bool { return n <= total })
@@ -88,8 +88,8 @@ func TestCellsMoveALargeTenant(t *testing.T) {
 		len(in), quantile(in, .5), quantile(in, .99), len(out), quantile(out, .5), quantile(out, .99))
 }
 
-// TestCellsCarryWhatOneDoes places orders of two tenants as fast as they are accepted and reach the feed, in turn for two tenants of
-// one cell and for one tenant of each. It prints the rates.
+// TestCellsCarryWhatOneDoes places orders of two tenants as fast as they are accepted and reach the feed, in turn for two tenants
+// of one cell and for one tenant of each. It prints the rates.
 func TestCellsCarryWhatOneDoes(t *testing.T) {
 	const rounds, roundTime = 7, 5 * time.Second
 	d := newDeployment(t, options{
@@ -145,7 +145,9 @@ func (c *cellTenant) newKey(t *testing.T) reader {
 // receive makes a key of the tenant receive webhooks.
 func (c *cellTenant) receive(t *testing.T) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	t.Cleanup(server.Close)
 	c.deployment.setWebhook(t, c.newKey(t), server.URL)
 }
@@ -245,7 +247,8 @@ func (l *load) run(ctx context.Context) {
 
 func (l *load) place(ctx context.Context, by *client, due time.Time) {
 	a, err := by.sendOnce(ctx, call{
-		method: http.MethodPost, path: "/orders", body: toJSON(orderBody(l.tenant.product, l.tenant.brand)), idempotencyKey: uuid.NewString(),
+		method: http.MethodPost, path: "/orders", idempotencyKey: uuid.NewString(),
+		body: toJSON(orderBody(l.tenant.product, l.tenant.brand)),
 	})
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -26,7 +26,7 @@ func TestMutationsOfMovesAreFound(t *testing.T) {
 			f.movesOnly = true
 			moved := true
 			f.useDuring(t, func(ctx context.Context) {
-				d.awaitGifts(ctx, t, "b", seed.Direct)
+				d.awaitGifts(ctx, t, seed.Direct)
 				sleep(ctx, 10*time.Second)
 				for _, tenant := range []string{seed.Direct, seed.Approving} {
 					found, done := d.tryMove(ctx, t, tenant, "b", 90*time.Second)

@@ -216,8 +216,8 @@ func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
 	return nil
 }
 
-// removeFences drops the triggers of a move in both cells. It fails if a table is being read, and is tried again later: a waiting drop
-// makes all others wait who use the table.
+// removeFences drops the triggers of a move in both cells. It fails if a table is being read, and is tried again later: a waiting
+// drop makes all others wait who use the table.
 func (c *cells) removeFences(ctx context.Context) error {
 	for _, side := range []map[string]*database{c.source, c.target} {
 		for _, d := range side {

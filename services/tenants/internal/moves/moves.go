@@ -212,9 +212,9 @@ func (m *Mover) step(ctx context.Context, move *store.Move, next tenantsv1.MoveS
 	return m.deps.Publisher.Publish(ctx, move.ID, version)
 }
 
-// goBack ends a switch that did not succeed, and returns why: the tenant goes on in the old cell. Whether it succeeded is decided by
-// the step: if only the answer of the database was lost, or the move was cancelled, the step is another one, and the next look goes
-// on from there.
+// goBack ends a switch that did not succeed, and returns why: the tenant goes on in the old cell. Whether it succeeded is decided
+// by the step: if only the answer of the database was lost, or the move was cancelled, the step is another one, and the next look
+// goes on from there.
 func (m *Mover) goBack(ctx context.Context, move *store.Move, cause error) error {
 	if move.Step != store.Switching {
 		return cause
