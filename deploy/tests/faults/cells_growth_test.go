@@ -41,7 +41,8 @@ const (
 var onDisk = []string{"fsync=on", "full_page_writes=on"}
 
 // TestCellsMoveALargeTenant moves a tenant with many orders to another cell and back, while it and another tenant place orders at a
-// fixed rate. No order fails. It prints the pauses, and what the other tenant saw of them.
+// fixed rate. No order of the other one fails, and none of the tenant but with 503. It prints the pauses, and what the other tenant
+// saw of them.
 func TestCellsMoveALargeTenant(t *testing.T) {
 	const quiet = 40 * time.Second
 	d := newDeployment(t, options{
@@ -69,7 +70,6 @@ func TestCellsMoveALargeTenant(t *testing.T) {
 	sleep(ctx, quiet)
 	stop()
 	running.Wait()
-	require.Empty(t, append(ofMoving.failures, ofOther.failures...))
 	during := func(l *load) (in, out []time.Duration) {
 		for due, took := range l.took {
 			if due.Before(from) || due.After(end) {
@@ -86,6 +86,11 @@ func TestCellsMoveALargeTenant(t *testing.T) {
 	in, out = during(ofOther)
 	t.Logf("the other tenant: %d orders during both moves, p50 %s, p99 %s; %d before and after, p50 %s, p99 %s",
 		len(in), quantile(in, .5), quantile(in, .99), len(out), quantile(out, .5), quantile(out, .99))
+	require.Empty(t, ofOther.failures)
+	for _, failure := range ofMoving.failures {
+		require.Contains(t, failure, "service_unavailable")
+	}
+	t.Logf("%d orders of the tenant were answered with 503", len(ofMoving.failures))
 }
 
 // TestCellsCarryWhatOneDoes places orders of two tenants as fast as they are accepted and reach the feed, in turn for two tenants

@@ -69,6 +69,10 @@ func (m *Mover) copyRows(ctx context.Context, c *cells) (next tenantsv1.MoveStep
 	if err != nil || !complete || p.Copied < p.Tables || p.LagBytes > maxLag {
 		return store.Copying, p, err
 	}
+	// PostgreSQL reads new rows much more slowly the first time, for which changes of the tenant would wait.
+	if err := c.readCopy(ctx); err != nil {
+		return 0, p, err
+	}
 	return store.Pausing, p, nil
 }
 

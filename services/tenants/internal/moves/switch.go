@@ -109,6 +109,22 @@ func (c *cells) compare(ctx context.Context) (size store.Size, err error) {
 	return size, err
 }
 
+// readCopy reads all rows of the tenant in the new cell.
+func (c *cells) readCopy(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, d := range c.target {
+		group.Go(func() error {
+			for _, t := range d.tables {
+				if _, err := checksum(ctx, d, t, c.rows(t, "t.")); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
 // feedDropped is the table of the newest event of each tenant that retention has dropped.
 const feedDropped = "feed_dropped"
 
@@ -132,7 +148,7 @@ type contents struct {
 }
 
 func checksum(ctx context.Context, d *database, t table, where string) (found contents, err error) {
-	sql := "SELECT count(*), coalesce(sum(pg_column_size(t)), 0), coalesce(sum(hash_record_extended(t, 0)::numeric), 0)::text FROM " +
+	sql := "SELECT count(*), coalesce(sum(pg_column_size(t)), 0), coalesce(sum(hash_record_extended(t, 0)), 0)::text FROM " +
 		quoted(t.name) + " t WHERE " + where
 	if err := d.QueryRow(ctx, sql).Scan(&found.size.Rows, &found.size.Bytes, &found.sum); err != nil {
 		return found, fmt.Errorf("compare %s.%s of cell %s: %w", d.name, t.name, d.cell, err)
