@@ -201,7 +201,7 @@ const selectFences = `SELECT format($2, tgrelid::regclass, tgname) FROM pg_trigg
 WHERE tgname IN ($1::text, $1::text || '_d') AND tgparentid = 0 AND ($3 OR tgenabled <> 'D')`
 
 // unfence lets a cell change the tenant again. All tables of a database are free at once: a worker must not change one, and have no
-// effect on another. The triggers are only disabled: to drop them would wait for whoever reads a table, such as a backup.
+// effect on another. The triggers are only disabled: to drop them would wait for all readers of a table, such as a backup.
 func (c *cells) unfence(ctx context.Context, side map[string]*database) error {
 	for _, d := range side {
 		fences, err := postgres.Select(ctx, d.Conn, "list fences", pgx.RowTo[string], selectFences,
