@@ -187,8 +187,10 @@ func with(path string, value any) change {
 		case record:
 			holder[name] = value
 		case []any:
-			i, _ := strconv.Atoi(name)
-			holder[i] = value
+			// An earlier change may have emptied the list.
+			if i, _ := strconv.Atoi(name); i < len(holder) {
+				holder[i] = value
+			}
 		}
 	}
 }
