@@ -26,8 +26,11 @@ var moveMutations = []mutation{
 		moveFence, `RAISE EXCEPTION 'the tenant is being moved to another cell' USING ERRCODE = '57G01';`, `RETURN NEW;`,
 	}}},
 	{"the old cell goes on sending", delivery, []replacement{
-		{sendWebhook, `resp, err := c.http.Do(req)`, `resp, err := c.http.Do(req)
-	time.Sleep(time.Second / 2)`},
+		// A webhook is on its way for longer.
+		{sendWebhook, `return answered
+}`, `time.Sleep(time.Second / 2)
+	return answered
+}`},
 		{moveFence, "`SELECT hold_deliveries($1, $2)`", "`SELECT ($1::uuid, $2::int[]) IS NULL`"},
 		{moveFence, `AND lease_token IS NOT NULL AND next_attempt_at > clock_timestamp()`, `AND false`},
 	}},
